@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from controller.drivers.driver import EeeStatus
+from controller.model.config_text import LostLine
 from controller.model.state import PortState
 from lab.errors import Unreadable
 
@@ -84,6 +85,27 @@ def _speed_mbps(text: str) -> int | None:
         return int(speed[1]) if speed else None
     supported, advertised = (_modes(text, f"{kind} link modes") for kind in ("Supported", "Advertised"))
     return next(iter(advertised)) if len(advertised) == 1 and advertised != supported else None
+
+
+def lost_lines(switch: str, ports: Sequence[str], links: str, eee: str) -> dict[str, tuple[LostLine, ...]]:
+    """By port, what `set_commands` would replace for good, out of what `show_links` and `show_eee` printed."""
+    found: dict[str, list[LostLine]] = {port: [] for port in ports}
+    for port, part in _sections(switch, ports, links).items():
+        general, _, pause = part.partition("Pause parameters for")
+        if re.search(r"Supports auto-negotiation: Yes", general):
+            supported, advertised = (_modes(general, f"{kind} link modes") for kind in ("Supported", "Advertised"))
+            if re.search(r"^\s*Auto-negotiation: off", general, re.MULTILINE):
+                found[port].append(LostLine("speed_mbps", "autoneg off"))
+            elif len(advertised) > 1 and advertised < supported:
+                speeds = " ".join(map(str, sorted(advertised)))
+                found[port].append(LostLine("speed_mbps", f"advertise {speeds} Mb/s"))
+        ways = dict(re.findall(r"^(RX|TX):\s+(on|off)", pause, re.MULTILINE))
+        if len(set(ways.values())) > 1:
+            found[port].append(LostLine("flow_control", f"rx {ways['RX']} tx {ways['TX']}"))
+    for port, part in _sections(switch, ports, eee).items():
+        if re.search(r"EEE status: enabled", part) and re.search(r"Tx LPI: disabled", part):
+            found[port].append(LostLine("eee", "eee on tx-lpi off"))
+    return {port: tuple(lines) for port, lines in found.items() if lines}
 
 
 def _modes(text: str, title: str) -> set[int]:

@@ -11,14 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import TypeVar
 
-from controller.model.config_text import ConfigText, LostLine
+from controller.model.config_text import WHOLE_SWITCH, ConfigText, LostLine
 
 _Held = TypeVar("_Held")
-
-SWITCH: Final = "switch"
-"""The block of lines that stand outside of all others."""
 
 
 def vlan_block(vid: int | str) -> str:
@@ -97,7 +94,7 @@ class LineTable:
 
     def back(self, now: ConfigText, wanted: ConfigText) -> Mapping[str, tuple[str, ...]]:
         """By block what to type so that its lines are again those of `wanted`; ports first, then the switch."""
-        names = sorted(now.blocks.keys() | wanted.blocks.keys(), key=lambda name: (name == SWITCH, name))
+        names = sorted(now.blocks.keys() | wanted.blocks.keys(), key=lambda name: (name == WHOLE_SWITCH, name))
         typed = {name: self._back(name, now.blocks.get(name, ()), wanted.blocks.get(name, ())) for name in names}
         return _filled(typed)
 
@@ -126,7 +123,7 @@ class LineTable:
         return (self.mode, *self.port)
 
     def _rules(self, block: str) -> tuple[Rule, ...]:
-        if block == SWITCH:
+        if block == WHOLE_SWITCH:
             return self.switch
         return self.vlan if re.fullmatch(r"vlan \d+", block) else self._port_rules
 

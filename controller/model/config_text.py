@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
+
+WHOLE_SWITCH: Final = "switch"
+"""The block of lines that stand outside of all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class LostLine:
-    """A line of a port that a change of one setting replaces, and that no rollback types again.
+    """A line that a change of one setting replaces, and that no rollback types again.
 
-    `setting` is the name of a field of `PortState`.
+    `setting` is the name of a field of `PortState`, or of the switch's `SwitchState`.
     """
 
     setting: str
@@ -26,7 +30,7 @@ class ConfigText:
     """Lines by block: a port of the lab, `switch` for what stands outside of blocks, `vlan N`. None is empty."""
 
     lost: Mapping[str, tuple[LostLine, ...]] = field(default_factory=dict)
-    """By port, lines that the driver would replace for good."""
+    """By port, or `switch`: lines that the driver would replace for good."""
 
 
 def differences(found: ConfigText, wanted: ConfigText) -> Iterator[str]:

@@ -3,8 +3,9 @@
 from dataclasses import asdict
 from typing import Any
 
+from controller.model.config_text import WHOLE_SWITCH
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
-from controller.planning.proof import ProvedRollback
+from controller.planning.proof import ProvedPlan, ProvedRollback
 from controller.planning.routing_options import Head, Room
 from controller.planning.steps import Plan, Step
 from lab.model import Lab
@@ -54,6 +55,8 @@ def print_steps(plan: Plan, *, every_step: bool = False) -> None:
             more = f" and {len(targets) - _SHOWN} more" if len(targets) > _SHOWN else ""
             print(f"{stage:5} {number:3} {len(targets):5} x {reason}; {cost}: {', '.join(targets[:_SHOWN])}{more}")
     print(f"{counted(len(plan.steps), 'step')}, each proved: {_proved(plan)}")
+    for phrase in lost_lines(plan):
+        print(f"a rollback cannot type this line again: {phrase}")
 
 
 def _proved(plan: Plan) -> str:
@@ -71,6 +74,30 @@ def parted_hosts(plan: ProvedRollback) -> str:
     names = ", ".join(" and ".join(pair) for pair in plan.parted[:_SHOWN])
     more = f" and {counted(len(plan.parted) - _SHOWN, 'pair')} more" if len(plan.parted) > _SHOWN else ""
     return f"cut apart until the end, though they reach each other now: {names}{more}"
+
+
+def lost_lines(plan: Plan) -> tuple[str, ...]:
+    """Lines of configurations that a plan replaces and that no rollback restores, a phrase each."""
+    if not isinstance(plan, ProvedPlan):
+        return ()
+    found: dict[str, None] = {}
+    for change in plan.changes:
+        text = plan.start.switches[change.switch].text
+        place = change.port if isinstance(change, PortChange) else WHOLE_SWITCH
+        for lost in text.lost.get(place, ()) if text is not None else ():
+            if _sets(change, lost.setting):
+                found[f"`{lost.line}` of {target_of(change)}"] = None
+    return tuple(found)
+
+
+def _sets(change: Change, setting: str) -> bool:
+    match change:
+        case PortChange():
+            return bool(getattr(change.before, setting) != getattr(change.after, setting))
+        case StpChange():
+            return setting == "stp"
+        case _:
+            return False
 
 
 def counted(count: int, what: str) -> str:
@@ -126,6 +153,7 @@ def plan_json(lab: Lab, head: Head, plan: Plan) -> dict[str, Any]:
         "static_entry_room": asdict(head.static_entry_room),
         "shared_learning": head.shared_learning,
         "steps": [step_json(step) for step in plan.steps],
+        "lost_lines": lost_lines(plan),
     }
 
 

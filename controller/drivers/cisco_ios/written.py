@@ -11,8 +11,8 @@ from controller.drivers.cisco_ios.names import interface_key, interface_name
 from controller.drivers.cisco_ios.read import Configured
 from controller.drivers.cisco_ios.render import CONFIG, EXEC, INTERFACE, VLAN
 from controller.drivers.driver import Command, Line
-from controller.drivers.leftovers import SWITCH, LineTable, Rule, vlan_block
-from controller.model.config_text import ConfigText
+from controller.drivers.leftovers import LineTable, Rule, vlan_block
+from controller.model.config_text import WHOLE_SWITCH, ConfigText
 from lab.model import Switch, lag_port
 
 LINES = LineTable(
@@ -44,7 +44,7 @@ def read(switch: Switch, configured: Configured) -> ConfigText:
     blocks = {name: configured.interfaces.get(key, []) for key, name in names.items()}
     channels = [f"interface Port-channel{key[1]}" for key in configured.interfaces if key[0] == "po"]
     vlans = {vlan_block(vid): lines for vid, lines in configured.vlans.items()}
-    return LINES.read({**blocks, **vlans, SWITCH: [*channels, *configured.lines]})
+    return LINES.read({**blocks, **vlans, WHOLE_SWITCH: [*channels, *configured.lines]})
 
 
 def put_back(now: ConfigText, wanted: ConfigText) -> Iterator[Command]:
@@ -53,9 +53,9 @@ def put_back(now: ConfigText, wanted: ConfigText) -> Iterator[Command]:
     if not typed:
         return
     yield Line("configure terminal", prompt=CONFIG)
-    gone = {line.removeprefix("no interface Port-channel") for line in typed.get(SWITCH, ())}
+    gone = {line.removeprefix("no interface Port-channel") for line in typed.get(WHOLE_SWITCH, ())}
     for block, lines in typed.items():
-        if block == SWITCH:
+        if block == WHOLE_SWITCH:
             yield from (Line(line, prompt=CONFIG) for line in lines)
             continue
         if block.removeprefix("lag") in gone:

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from controller.drivers.fastpath.dialect import VID_MAX, Dialect
-from controller.drivers.leftovers import SWITCH, vlan_block
+from controller.drivers.leftovers import vlan_block
+from controller.model.config_text import WHOLE_SWITCH
 from lab.errors import Unreadable
 from lab.model import Switch
 
@@ -177,7 +178,7 @@ class _Reader:
             return vlan_block(vlan[1])
         if self._block.startswith("interface "):
             return self._port(self._block.removeprefix("interface "))
-        return "" if self._block else SWITCH
+        return "" if self._block else WHOLE_SWITCH
 
     def _global(self, line: str) -> None:
         if line in {"spanning-tree", "no spanning-tree"}:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from controller.drivers.driver import Command
 from controller.drivers.fastpath.dialect import Dialect
 from controller.drivers.fastpath.render import Script, config_mode, interface_mode, vlan_mode
-from controller.drivers.leftovers import SWITCH, LineTable, Rule
-from controller.model.config_text import ConfigText
+from controller.drivers.leftovers import LineTable, Rule
+from controller.model.config_text import WHOLE_SWITCH, ConfigText
 
 _VIDS = r"(?P<vids>\d[\d,-]*)"
 _PARTICIPATION = "vlan participation {vids}"
@@ -75,7 +75,7 @@ def put_back(dialect: Dialect, table: LineTable, now: ConfigText, wanted: Config
     """The lines that lead from one text to the other, with the modes that they are typed in."""
     script = Script(dialect)
     for block, lines in table.back(now, wanted).items():
-        if block == SWITCH:
+        if block == WHOLE_SWITCH:
             script.at(config_mode(dialect))
         elif block.startswith("vlan "):
             script.at(*vlan_mode(dialect, int(block.removeprefix("vlan "))))

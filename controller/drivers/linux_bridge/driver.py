@@ -37,6 +37,7 @@ from controller.drivers.linux_bridge.answers import (
 )
 from controller.drivers.linux_bridge.save import save_command
 from controller.model.capabilities import Capabilities
+from controller.model.config_text import ConfigText
 from controller.model.port_forms import without_bare_pvid
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, SwitchState, VlanChange
 from lab.errors import NotExpressible, Unreadable
@@ -162,6 +163,19 @@ class LinuxBridge:
     def save(self, switch: Switch) -> tuple[Command, ...]:
         """Write what is running into a script that the machine is to run when it starts."""
         return (Line(save_command(bridge_of(switch))),)
+
+    def text_queries(self, switch: Switch) -> tuple[Query, ...]:
+        """What ethtool says, which every whole reading asks for."""
+        return _links_query(switch), _eee_query(switch)
+
+    def text(self, switch: Switch, answers: Answers) -> ConfigText:
+        """What no rollback sets again; else every setting is one of the state."""
+        texts = (_text(switch, query, answers) for query in (_links_query(switch), _eee_query(switch)))
+        return ConfigText(lost=ethtool.lost_lines(switch.name, [port.name for port in switch.ports], *texts))
+
+    def put_back(self, switch: Switch, now: ConfigText, wanted: ConfigText) -> tuple[Command, ...]:  # noqa: ARG002
+        """Nothing: what ethtool sets would restart links."""
+        return ()
 
     def eee_queries(self, switch: Switch) -> tuple[Query, ...]:
         """What to ask for `eee`."""

@@ -36,6 +36,7 @@ from controller.drivers.openvswitch.flows import (
     vlan_flow,
 )
 from controller.model.capabilities import Capabilities
+from controller.model.config_text import WHOLE_SWITCH, ConfigText, LostLine
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, SwitchState, VlanChange
 from lab.errors import NotExpressible, Unreadable
 from lab.model import Switch
@@ -194,6 +195,24 @@ class OpenVSwitch:
             'sync "$file.new" && mv "$file.new" "$file"',
         )
         return (Line("; ".join(script)),)
+
+    def text_queries(self, switch: Switch) -> tuple[Query, ...]:
+        """What ethtool and the bridge say, which every whole reading asks for."""
+        names = _names(switch)
+        return Show(ethtool.show_links(names)), Show(ethtool.show_eee(names)), _show_bridge(switch)
+
+    def text(self, switch: Switch, answers: Answers) -> ConfigText:
+        """What no rollback sets again; else every setting is one of the state."""
+        names = _names(switch)
+        texts = (_text(answers, show) for show in (ethtool.show_links(names), ethtool.show_eee(names)))
+        lost = dict(ethtool.lost_lines(switch.name, names, *texts))
+        if _record(switch, _show_bridge(switch), answers)["stp_enable"] is True:
+            lost[WHOLE_SWITCH] = (LostLine("stp", "stp_enable=true"),)  # it comes back as RSTP
+        return ConfigText(lost=lost)
+
+    def put_back(self, switch: Switch, now: ConfigText, wanted: ConfigText) -> tuple[Command, ...]:  # noqa: ARG002
+        """Nothing: it would restart links, or spanning tree."""
+        return ()
 
     def eee_queries(self, switch: Switch) -> tuple[Query, ...]:
         """What to ask for `eee`."""

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator
 
 from controller.drivers.driver import Command, Line
-from controller.drivers.leftovers import SWITCH, LineTable, Rule, vlan_block
+from controller.drivers.leftovers import LineTable, Rule, vlan_block
 from controller.drivers.ros.commands import CONFIG, INTERFACE, PRIVILEGED, interface_name
 from controller.drivers.ros.text import listed, rows
-from controller.model.config_text import ConfigText
+from controller.model.config_text import WHOLE_SWITCH, ConfigText
 
 _VIDS = r"(?P<vids>\d[\d,-]*)"
 _GENERAL = "switchport general allowed vlan {vids}"
@@ -63,7 +63,7 @@ LINES = LineTable(
 def read(output: str) -> ConfigText:
     """From `show running-config`."""
     blocks: dict[str, list[str]] = {}
-    names: frozenset[str] = frozenset({SWITCH})
+    names: frozenset[str] = frozenset({WHOLE_SWITCH})
     for row in rows(output):
         words = row.strip()
         head = re.fullmatch(r"interface (?:range )?(.+)", words, re.IGNORECASE)
@@ -72,7 +72,7 @@ def read(output: str) -> ConfigText:
             ports = listed(re.sub(r"^ethernet\s+", "", head[1], flags=re.IGNORECASE))
             names = frozenset({vlan_block(vlan[1])}) if vlan else ports or frozenset()
         elif words in {"!", "exit"}:
-            names = frozenset({SWITCH})
+            names = frozenset({WHOLE_SWITCH})
         else:
             for name in names:
                 blocks.setdefault(name, []).append(words)
@@ -86,7 +86,7 @@ def put_back(now: ConfigText, wanted: ConfigText) -> Iterator[Command]:
         return
     yield Line("configure", prompt=CONFIG)
     for block, lines in typed.items():
-        if block == SWITCH:
+        if block == WHOLE_SWITCH:
             yield from (Line(line, prompt=CONFIG) for line in lines)
             continue
         yield Line(f"interface {block if block.startswith('vlan ') else interface_name(block)}", prompt=INTERFACE)

@@ -1,6 +1,7 @@
 """The law of drivers for Cisco IOS: obeying what is rendered leads to `after`, and reading the switch says so."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.drivers.cisco_ios.driver import CiscoIos
-from controller.drivers.driver import ASPECTS, Command, Line, Show, aspects_of
+from controller.drivers.driver import ASPECTS, Command, Line, Query, Show, aspects_of
 from controller.model.lag_ports import new_lag
 from controller.model.port_forms import one_untagged
 from controller.model.state import (
@@ -24,6 +25,7 @@ from controller.model.state import (
 )
 from lab.errors import NotExpressible
 from lab.model import Port, Switch
+from tests.support.switches.text_back import put_text_back, text_of
 from tests.support.switches.toy_ios import ToyIos
 
 ALL = frozenset(ASPECTS)
@@ -143,6 +145,30 @@ def test_obeying_leads_to_the_state_and_reading_says_so(one: SwitchState, two: S
     for aim in (one, two):
         _lead(toy, switch, aim)
         assert observe(toy, switch) == aim
+
+
+@settings(max_examples=20, deadline=None)
+@given(switch_states(), switch_states(), st.sampled_from(["11", "600,4094", "none", "all"]))
+def test_the_text_comes_back_with_the_settings(one: SwitchState, two: SwitchState, allowed: str) -> None:
+    toy = ToyIos(FULL)
+    _lead(toy, SWITCH, one)
+    for line in ("configure terminal", f"interface {FULL[0]}", f"switchport trunk allowed vlan {allowed}", "end"):
+        toy.type(line)
+
+    def ask(queries: Iterable[Query]) -> dict[Query, str]:
+        return {query: toy.type(query.command) for query in queries if isinstance(query, Show)}
+
+    before, running, wanted = observe(toy), toy.running(), text_of(DRIVER, SWITCH, ask)
+    changes = diff(State({"sw1": before}), State({"sw1": two}))
+    execute(toy, DRIVER.render(SWITCH, changes))
+    execute(toy, DRIVER.render(SWITCH, [change.inverse for change in reversed(changes)]))
+    toy.vlans = set(before.vids)  # an access VLAN makes itself
+    assert observe(toy) == before
+    frames = lambda: [port.members() for port in toy.ports.values()]  # noqa: E731
+    put_text_back(
+        DRIVER, SWITCH, ask, lambda orders: [type_line(toy, order) for order in orders] and None, wanted, frames
+    )
+    assert toy.running() == running
 
 
 @settings(max_examples=40, deadline=None)

@@ -14,6 +14,7 @@ from controller.drivers.fastpath.driver import DELL_N_SERIES, DELL_POWERCONNECT_
 from controller.model.state import PortChange, PortState, State, SwitchState, diff, replay
 from lab.errors import NotExpressible, Unreadable
 from tests.support.switches.drawn_states import VIDS, between, targets
+from tests.support.switches.text_back import put_text_back, text_of
 from tests.support.switches.toy_dell import ToyDell, ToyPort
 
 ALL = frozenset(ASPECTS)
@@ -57,7 +58,8 @@ def test_what_is_rendered_leads_from_before_to_after(driver: Driver, old: bool, 
     for name in toy.names:
         toy.ports[name] = data.draw(start_ports(sorted(toy.vids), old=old), label=name)
     toy.stp = data.draw(st.booleans())
-    before = read(toy)
+    before, lines = read(toy), toy.running_config()
+    wanted = text_of(driver, toy.switch, toy.ask)
     further: dict[str, Any] = {
         "admin_up": (True, False),
         "speed_mbps": (None, 10, 100) if old else (None, 100, 1000),
@@ -80,6 +82,12 @@ def test_what_is_rendered_leads_from_before_to_after(driver: Driver, old: bool, 
     assert read(toy) == after
     toy.execute(driver.render(toy.switch, [change.inverse for change in reversed(changes)]))
     assert read(toy) == before
+    met = [lambda port=port: port.works(toy.vids) for port in toy.ports.values()]  # type: ignore[misc]
+    shut = [port.shut for port in toy.ports.values()]
+    frames = lambda: [None if off else works() for off, works in zip(shut, met, strict=True)]  # noqa: E731
+    put_text_back(driver, toy.switch, toy.ask, toy.execute, wanted, frames)
+    assert read(toy) == before
+    assert toy.running_config() == lines
 
 
 def test_a_change_of_mode_through_vlan_1_is_refused_while_frames_pass(driver: Driver, old: bool) -> None:  # noqa: FBT001

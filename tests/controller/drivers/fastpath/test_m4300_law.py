@@ -30,6 +30,7 @@ from controller.model.state import (
 from lab.errors import NotExpressible, Unreadable
 from tests.support.switches.drawn_states import MACS, VIDS, between, targets
 from tests.support.switches.m4300_face import NAMES, SWITCH, Face
+from tests.support.switches.text_back import put_text_back, require_named, text_of
 
 ALL = frozenset(ASPECTS)
 LAGGED = ("1/0/5", "1/0/6")
@@ -142,7 +143,8 @@ def test_many_changes_at_once_and_back_again(shared_face: Face, data: Any) -> No
     face = shared_face
     face.reset()
     face.setup(*data.draw(starts(), label="start"))
-    before = read(face)
+    before, lines = read(face), face.device.personality.render()
+    wanted = text_of(DRIVER, SWITCH, face.ask)
     static_ports = [name for name, port in before.ports.items() if port.lag is None and name != "lag1"]
     after = data.draw(targets(before, OPTIONS, static_ports), label="after")
     changes = diff(State({"sw5": before}), State({"sw5": after}))
@@ -151,6 +153,9 @@ def test_many_changes_at_once_and_back_again(shared_face: Face, data: Any) -> No
     assert DRIVER.parse(SWITCH, ALL, face.ask(DRIVER.queries(SWITCH, ALL)), before) == after
     face.execute(DRIVER.render(SWITCH, [change.inverse for change in reversed(changes)]))
     assert differing(face, before) == ()
+    put_text_back(DRIVER, SWITCH, face.ask, face.execute, wanted, lambda: [face.wire(name) for name in before.ports])
+    assert differing(face, before) == ()
+    require_named(face.device.personality.render(), lines, text_of(DRIVER, SWITCH, face.ask), wanted)
 
 
 def test_an_aspect_leaves_the_others_as_they_were(face: Face) -> None:

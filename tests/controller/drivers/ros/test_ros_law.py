@@ -29,6 +29,7 @@ from controller.model.state import (
 )
 from lab.errors import NotExpressible
 from tests.support.switches.ros_face import LAG_1, NUMBERS, SWITCH, RosFace
+from tests.support.switches.text_back import put_text_back, require_named, text_of
 
 ALL = frozenset(ASPECTS)
 LAW = settings(
@@ -190,7 +191,8 @@ def test_obeying_leads_from_before_to_after(face: RosFace, lines: list[str], dat
 def test_a_whole_plan_at_once_and_taken_back(face: RosFace, lines: list[str], data: st.DataObject) -> None:
     face.reset()
     face.setup(*lines)
-    before = read(face)
+    before, said = read(face), face.device.personality.render()
+    wanted = text_of(DRIVER, SWITCH, face.ask)
     changes = diff(State({"sw1": before}), State({"sw1": data.draw(targets(before))}))
     orders = DRIVER.render(SWITCH, changes)
     face.execute(orders)
@@ -198,6 +200,9 @@ def test_a_whole_plan_at_once_and_taken_back(face: RosFace, lines: list[str], da
     assert_same(read(face), replay(changes, State({"sw1": before})).switches["sw1"])
     face.execute(DRIVER.render(SWITCH, [change.inverse for change in reversed(changes)]))
     assert_same(read(face), before)
+    put_text_back(DRIVER, SWITCH, face.ask, face.execute, wanted, lambda: [face.wire(name) for name in before.ports])
+    assert_same(read(face), before)
+    require_named(face.device.personality.render(), said, text_of(DRIVER, SWITCH, face.ask), wanted)
 
 
 def test_what_is_read_apart_adds_up(face: RosFace) -> None:
