@@ -190,10 +190,11 @@ def _lag_lines(before: PortState, after: PortState) -> Iterator[str]:
 
 
 def _link_lines(before: PortState, after: PortState) -> Iterator[str]:
-    """A speed is set before negotiation ends, so that the link restarts once."""
+    """A speed is set before negotiation ends, so that the link restarts once, and forgotten when it is back."""
     if before.speed_mbps != after.speed_mbps:
         if after.speed_mbps is None:
             yield "negotiation"
+            yield "no speed"
         else:
             yield f"speed {after.speed_mbps}"
             yield "no negotiation"

@@ -164,10 +164,12 @@ def test_the_text_comes_back_with_the_settings(one: SwitchState, two: SwitchStat
     execute(toy, DRIVER.render(SWITCH, [change.inverse for change in reversed(changes)]))
     toy.vlans = set(before.vids)  # an access VLAN makes itself
     assert observe(toy) == before
-    frames = lambda: [port.members() for port in toy.ports.values()]  # noqa: E731
-    put_text_back(
-        DRIVER, SWITCH, ask, lambda orders: [type_line(toy, order) for order in orders] and None, wanted, frames
-    )
+
+    def typed(orders: Iterable[Command]) -> None:
+        for order in orders:
+            type_line(toy, order)
+
+    put_text_back(DRIVER, SWITCH, ask, typed, wanted, lambda: [port.members() for port in toy.ports.values()])
     assert toy.running() == running
 
 
