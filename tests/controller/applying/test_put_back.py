@@ -17,10 +17,13 @@ from controller.applying.put_back import as_it_was
 from controller.applying.rounds import Stop
 from controller.applying.statefolder import StateFolder
 from controller.applying.work import Backend, Work, at_work
+from controller.drivers.driver import Command, Line
 from controller.planning.lag_setup import set_up_lag, take_down_lag
 from controller.planning.limits import Abilities, abilities_of
+from controller.planning.plan_text import lost_lines
 from controller.planning.regulate import eee, flow_control, link_off, link_on, link_speed
 from controller.planning.routing_options import RoutingOptions, work_out
+from lab.errors import Rejected
 from lab.lags import lags_of
 from lab.model import End, Host, Lab, Link
 from tests.support.labs.toy_lab import Quiet
@@ -183,3 +186,43 @@ def test_the_text_after_a_rollback_is_that_before(one: OneSwitch, lagged: bool) 
         while texts:
             assert bench.roll_back() == "the lab is as it was before"
             same(bench.texts(), texts.pop(), f"{turn} turn, change {len(texts) + 1}")
+
+
+def test_what_a_rollback_cannot_restore_is_named_before_and_after() -> None:
+    """A restricted list of speeds: with it the link would restart once more, when no proof is made any longer."""
+    bench = Bench(linux("sw1", {"swp3": Nic(modes=(10, 100, 1000), advertised=(100, 1000))}), lagged=False)
+    link = next(iter(bench.lab.trunks()))
+    bench.change(chain(bench)[0])
+    planned: list[str] = []
+
+    def slower(state: State) -> Applicable:
+        plan = link_speed(bench.lab, state, link, 100, None, bench.abilities)
+        planned.extend(lost_lines(plan))
+        return plan
+
+    bench.change(slower)
+    assert planned == ["`advertise 100 1000 Mb/s` of sw1:swp3"]
+    assert bench.roll_back() == (
+        "every setting of the lab is as it was before, but the text of its configurations is not "
+        "(sw1 swp3: `advertise 100 1000 Mb/s` is gone)"
+    )
+    assert bench.roll_back().endswith("(sw1 swp3: `advertise 100 1000 Mb/s` is gone)"), "it is gone ever since"
+
+
+def test_a_line_that_a_switch_refuses_stays_and_is_named() -> None:
+    able = dell("sw1", {}, old=False)
+
+    def run(orders: Iterable[Command]) -> None:
+        for order in orders:
+            if isinstance(order, Line) and order.text == "switchport mode access":
+                able.run([Line("exit"), Line("exit")])
+                raise Rejected("sw1", order.text, "not today")
+            able.run([order])
+
+    bench = Bench(replace(able, run=run), lagged=False)
+    bench.change(chain(bench)[0])
+    said = bench.roll_back()
+    assert said.startswith("every setting of the lab is as it was before, but the text of its configurations is not")
+    assert "sw1 Gi1/0/1: `switchport mode general` is new" in said
+    (last,) = (one for one in read_history(StateFolder.of(bench.lab)) if one.number == 1)
+    assert last.standing == "taken back"

@@ -169,7 +169,11 @@ def test_the_text_comes_back_with_the_settings(one: SwitchState, two: SwitchStat
         for order in orders:
             type_line(toy, order)
 
-    put_text_back(DRIVER, SWITCH, ask, typed, wanted, lambda: [port.members() for port in toy.ports.values()])
+    def frames() -> list[tuple[set[int], int]]:
+        held = (port.members() for port in toy.ports.values())
+        return [(vids - set(range(1002, 1006)), native) for vids, native in held]  # those four carry nothing
+
+    put_text_back(DRIVER, SWITCH, ask, typed, wanted, frames)
     assert toy.running() == running
 
 
