@@ -6,6 +6,7 @@ A switch of each family stands beside a Linux switch: two cables that may be a L
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,9 +29,10 @@ from lab.lags import lags_of
 from lab.model import End, Host, Lab, Link
 from tests.support.labs.toy_lab import Quiet
 from tests.support.switches.one_of_a_family import OneSession, OneSwitch, dell, ios, linux, m4300, ros
+from tests.support.switches.toy_ethtool import Nic
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from controller.model.state import State
 
