@@ -37,7 +37,8 @@ def main(argv: Sequence[str]) -> int:
     if faults:
         print(*faults, sep="\n", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGINT):  # a shell starts background jobs with SIGINT ignored
+        signal.signal(number, signal.default_int_handler)
     commit = _commit()
 
     def tell(judgement: Judgement) -> None:
@@ -46,15 +47,15 @@ def main(argv: Sequence[str]) -> int:
             with options.record.open("a", encoding="utf-8") as record:
                 record.write(json.dumps(_record(judgement, commit)) + "\n")
 
-    runner = Runner(options.seconds_each, options.target)
-    with tempfile.TemporaryDirectory(prefix="eee-mutants-") as folder:
-        try:
-            found = judge_all(
-                ROOT, Path(folder), mutants, runner, suite=options.suite, jobs=options.jobs, tell=tell
-            )
-        except KeyboardInterrupt:
-            print("ended before all mutants were judged.", file=sys.stderr)
-            return 130
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="eee-mutants-") as folder,
+            Runner(options.seconds_each, options.target) as runner,
+        ):
+            found = judge_all(ROOT, Path(folder), mutants, runner, suite=options.suite, jobs=options.jobs, tell=tell)
+    except KeyboardInterrupt:
+        print("ended before all mutants were judged.", file=sys.stderr)
+        return 130
     return _conclude(found)
 
 

@@ -127,18 +127,21 @@ def judge_all(
             runner.stop()
 
     threads = [threading.Thread(target=work, args=(number,), name=f"judge {number}") for number in range(jobs)]
+    for thread in threads:
+        thread.start()
+    _wait_for(threads, runner)
+    if failures:
+        raise failures[0]
+    return [found[mutant.name] for mutant in mutants]
+
+
+def _wait_for(threads: Sequence[threading.Thread], runner: Runner) -> None:
+    """Until all have ended, which they do at once after Ctrl-C."""
     try:
-        for thread in threads:
-            thread.start()
         for thread in threads:
             thread.join()
     except KeyboardInterrupt:
         runner.stop()
-        raise
-    finally:
         for thread in threads:
-            if thread.ident is not None:
-                thread.join()
-    if failures:
-        raise failures[0]
-    return [found[mutant.name] for mutant in mutants]
+            thread.join()
+        raise

@@ -1,28 +1,32 @@
 """Run tests in a copy of the checkout, and read from what they print which one failed."""
 
 import contextlib
+import json
 import os
 import re
+import select
 import shlex
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from types import TracebackType
+from typing import Final, Self
 
 from tests.mutants.table import TableError
 
 _PYTEST: Final = (
-    *(sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider"),
-    *("-p", "tests.mutants.plain_hypothesis", "-m", "not lab and not alone"),
+    *("-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "tests.mutants.plain_hypothesis"),
+    *("-m", "not lab and not alone"),
 )
+_OUTPUT: Final = ".what-pytest-printed"
 _CARGO: Final = ("cargo", "test", "--locked")
 _NOTHING_COLLECTED: Final = 5
-_END_S: Final = 10.0
 
 _FAILED: Final = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 _RUST_FAILED: Final = re.compile(r"^test (\S+)(?: - should panic)? \.\.\. FAILED$", re.MULTILINE)
@@ -42,106 +46,128 @@ class Ended(Exception):
 
 
 class Runner:
-    """Runs tests; at most `limit_s` seconds each, after which they count as failed. `stop` ends all runs."""
+    """Runs tests; at most `limit_s` seconds each, after which they count as failed. `stop` ends all runs.
+
+    Used as a context, at the end of which nothing of it runs any more.
+    """
 
     def __init__(self, limit_s: float, target: Path | None = None) -> None:
         self._limit_s = limit_s
         self._target = target
         self._lock = threading.Lock()
-        self._running: set[subprocess.Popen[str]] = set()
+        self._groups: set[int] = set()
+        self._warm: dict[Path, subprocess.Popen[str]] = {}
         self._stopped = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+        for process in self._warm.values():
+            process.communicate()
 
     def stop(self) -> None:
         """End what runs, and start nothing more."""
         with self._lock:
             self._stopped = True
-            for process in self._running:
-                _signal(process, signal.SIGTERM)
+            for group in self._groups:
+                _kill(group)
 
     def run(self, folder: Path, tests: str, *, rust: bool) -> Ending:
         """Run tests of the copy in a folder. TableError if nothing ran; Ended if the program is being ended."""
-        return self._cargo(folder, tests) if rust else self._pytest(folder, tests)
-
-    def _pytest(self, folder: Path, tests: str) -> Ending:
-        environment = {**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
-        status, text, seconds = self._finish((*_PYTEST, *shlex.split(tests)), folder, environment)
-        if status is None:
-            return Ending(f"no end within {self._limit_s:g} s", seconds)
-        if status == _NOTHING_COLLECTED:
-            raise TableError(f"`pytest {tests}` runs no test.")
-        if status == 0:
-            return Ending("", seconds)
-        return Ending(_first(_FAILED, text, f"`pytest {tests}` failed with status {status}", text), seconds)
-
-    def _cargo(self, folder: Path, tests: str) -> Ending:
-        target = self._target or folder / "engine" / "target"
-        environment = {**os.environ, "CARGO_TARGET_DIR": str(target), "PROPTEST_MAX_SHRINK_ITERS": "0"}
-        status, text, seconds = self._finish((*_CARGO, *shlex.split(tests)), folder / "engine", environment)
-        if status is None:
-            return Ending(f"no end within {self._limit_s:g} s", seconds)
-        if "error: could not compile" in text:
-            raise TableError(f"`cargo test {tests}` does not compile: {_errors(text)}")
-        if status == 0:
-            if not sum(map(int, _RUST_PASSED.findall(text))):
-                raise TableError(f"`cargo test {tests}` runs no test.")
-            return Ending("", seconds)
-        return Ending(_first(_RUST_FAILED, text, f"`cargo test {tests}` failed with status {status}", text), seconds)
-
-    def _finish(
-        self, command: Sequence[str], folder: Path, environment: Mapping[str, str]
-    ) -> tuple[int | None, str, float]:
-        """Status (None: it took too long), what was printed, and seconds."""
         begun_s = time.monotonic()
-        with self._lock:
-            if self._stopped:
-                raise Ended
-            process = subprocess.Popen(
-                command,
+        status, text = self._cargo(folder, tests) if rust else self._pytest(folder, tests)
+        seconds = time.monotonic() - begun_s
+        command = f"{'cargo test' if rust else 'pytest'} {tests}"
+        if status is None:
+            return Ending(f"no end within {self._limit_s:g} s", seconds)
+        if rust and "error: could not compile" in text:
+            raise TableError(f"`{command}` does not compile: {_errors(text)}")
+        if status == _NOTHING_COLLECTED or (rust and status == 0 and not sum(map(int, _RUST_PASSED.findall(text)))):
+            raise TableError(f"`{command}` runs no test.")
+        if status == 0:
+            return Ending("", seconds)
+        found = (_RUST_FAILED if rust else _FAILED).search(text)
+        if found is None:
+            end = " ".join(text.split()[-40:])
+            raise TableError(f"`{command}` failed with status {status}, and names no test: {end}")
+        return Ending(found[1], seconds)
+
+    def _pytest(self, folder: Path, tests: str) -> tuple[int | None, str]:
+        """Status (None: it took too long), and what was printed."""
+        warm, output = self._warm_in(folder), folder / _OUTPUT
+        assert warm.stdin is not None
+        assert warm.stdout is not None
+        print(json.dumps([[*_PYTEST, *shlex.split(tests)], str(output)]), file=warm.stdin, flush=True)
+        group = int(warm.stdout.readline())
+        with self._running(group):
+            print(file=warm.stdin, flush=True)  # only now may its end be written: none of it is buffered here
+            late = not select.select([warm.stdout], [], [], self._limit_s)[0]
+            if late:
+                _kill(group)
+            status = int(warm.stdout.readline())
+        return (None, "") if late else (status, output.read_text(encoding="utf-8", errors="replace"))
+
+    def _warm_in(self, folder: Path) -> subprocess.Popen[str]:
+        """The process that forks for the tests of a copy; each copy is used by one thread."""
+        if folder not in self._warm:
+            self._warm[folder] = subprocess.Popen(
+                (sys.executable, "-m", "tests.mutants.warm"),
                 cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"},
+                stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
                 text=True,
-                errors="replace",
                 start_new_session=True,
             )
-            self._running.add(process)
+        return self._warm[folder]
+
+    def _cargo(self, folder: Path, tests: str) -> tuple[int | None, str]:
+        """Status (None: it took too long), and what was printed."""
+        target = self._target or folder / "engine" / "target"
+        process = subprocess.Popen(
+            (*_CARGO, *shlex.split(tests)),
+            cwd=folder / "engine",
+            env={**os.environ, "CARGO_TARGET_DIR": str(target), "PROPTEST_MAX_SHRINK_ITERS": "0"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        with self._running(process.pid):
+            try:
+                text = process.communicate(timeout=self._limit_s)[0]
+            except subprocess.TimeoutExpired:
+                _kill(process.pid)
+                process.communicate()
+                return None, ""
+        return process.returncode, text
+
+    @contextmanager
+    def _running(self, group: int) -> Iterator[None]:
+        """A group of processes runs within the context, and is killed if the program is being ended: then Ended."""
+        with self._lock:
+            self._groups.add(group)
+            if self._stopped:
+                _kill(group)
         try:
-            text: str | None = process.communicate(timeout=self._limit_s)[0]
-        except subprocess.TimeoutExpired:
-            text = None
+            yield
         finally:
-            _end(process)
             with self._lock:
-                self._running.discard(process)
+                self._groups.discard(group)
         if self._stopped:
             raise Ended
-        seconds = time.monotonic() - begun_s
-        return (None, "", seconds) if text is None else (process.returncode, text, seconds)
 
 
-def _signal(process: subprocess.Popen[str], number: signal.Signals) -> None:
-    """To all processes of its session; it has none any more if it has ended."""
+def _kill(group: int) -> None:
+    """All processes of a group; it has none any more if it has ended."""
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, number)
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """End it, if it runs, and what it left."""
-    if process.poll() is None:
-        _signal(process, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.communicate(timeout=_END_S)
-    _signal(process, signal.SIGKILL)
-    process.wait()
-
-
-def _first(pattern: re.Pattern[str], text: str, otherwise: str, whole: str) -> str:
-    found = pattern.search(text)
-    if found is None:
-        raise TableError(f"{otherwise}, and names no test: {' '.join(whole.split()[-40:])}")
-    return found[1]
+        os.killpg(group, signal.SIGKILL)
 
 
 def _errors(text: str) -> str:

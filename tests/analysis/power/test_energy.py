@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from analysis.interval import Floats
 from analysis.power.energy import MeterTraits, energy_of
@@ -125,6 +127,40 @@ def test_missing_readings_are_reported_and_widen_the_interval() -> None:
     assert found.gap_s == pytest.approx(21.0, abs=1.5)
     assert found.energy_joule.holds(60.0 * 40.0 + 20.0 * 10.0)
     assert found.energy_joule.half_width > 5 * whole.energy_joule.half_width
+
+
+def _polled(watt: Floats, keep: NDArray[np.bool_] | None = None) -> PowerSeries:
+    """A reading each second from 10 s before the start on, with answers at once; without those not kept."""
+    at_ns = _START_NS + (np.arange(watt.size) - 10) * NS
+    kept = np.ones(watt.size, bool) if keep is None else keep
+    return PowerSeries(at_ns[kept], at_ns[kept], watt[kept], 0.1, np.zeros(int(kept.sum()), bool))
+
+
+def test_degrees_of_freedom_are_fresh_readings_however_often_a_meter_is_polled() -> None:
+    """Two steps of 1 W at refreshes of 10 s: their differences count for 10 s each, with two degrees of freedom."""
+    watt = 40.0 + np.isin(np.arange(60) // 10, [2])
+    found = energy_of(_polled(watt), _START_NS, _START_NS + 40 * NS, MeterTraits(refresh_s=10.0))
+    assert found.parts_joule["noise"] == pytest.approx(10.0 * stdtrit(2, 0.975) / 1.959964)
+
+
+def test_a_gap_costs_its_length_times_what_the_power_varied_by() -> None:
+    seconds = np.arange(80) - 10
+    watt = 40.0 + 6.0 * (seconds >= 10)
+    found = energy_of(_polled(watt, (seconds <= 20) | (seconds >= 35)), _START_NS, _START_NS + 60 * NS)
+    assert found.gap_s == 15.0
+    assert found.parts_joule["gaps"] == pytest.approx(15.0 * 6.0 / np.sqrt(12.0))
+
+
+def test_a_meters_class_and_the_bounds_of_lag_and_clock_are_maximum_errors() -> None:
+    seconds = np.arange(80) - 10
+    series = _polled(40.0 + 6.0 * (seconds >= 30))
+    found = energy_of(
+        series, _START_NS, _START_NS + 60 * NS, MeterTraits(lag_bound_s=2.0, accuracy_share=0.01), clock_bound_ns=3 * NS
+    )
+    parts = found.parts_joule
+    assert parts["accuracy"] == pytest.approx(0.01 * found.energy_joule.value / np.sqrt(3.0))
+    assert parts["lag"] == pytest.approx(2.0 * 6.0 / np.sqrt(3.0))
+    assert parts["clock"] == pytest.approx(3.0 * 6.0 / np.sqrt(3.0))
 
 
 def test_windows_that_no_reading_covers_are_refused() -> None:

@@ -203,6 +203,16 @@ def test_what_is_no_file_is_not_taken_for_a_lock(folder: StateFolder, make: Call
     assert not folder.lock.with_name("elsewhere").exists()
 
 
+def test_who_renews_a_lock_holds_it_for_longer(folder: StateFolder) -> None:
+    with Lock(folder, "apply") as lock:
+        first = holder_of(folder)
+        lock.renew()
+        then = holder_of(folder)
+    assert first is not None
+    assert then is not None
+    assert then.expires > first.expires
+
+
 def test_a_folder_that_cannot_be_created_is_reported_in_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,18 @@ def test_a_narrow_counter_that_cannot_have_wrapped_at_the_ports_speed_was_reset(
     assert _judge(memory, _reading([10], 1.0, narrow=True)) == ([10], ["reset"])
 
 
+def test_a_narrow_counter_of_frames_wraps_no_faster_than_the_smallest_frames_come() -> None:
+    """At 1 Gb/s 1.49 million frames of 84 bytes a second: ten million in 5 s are too many, five million are not."""
+    for frames, mark in ((10_000_000, "reset"), (5_000_000, "wrap")):
+        memory = PortMemory()
+        for count, at_s in ((_TURN - 1, 0), (frames - 1, 5)):
+            reading = PortReading(
+                {"in_unicast_frame": [count]}, {"in_unicast_frame": True}, [1_000], [0], at_s * 1_000_000_000
+            )
+            _, marks = memory.compare(reading, restarted=False)
+        assert marks == [mark]
+
+
 def test_a_wide_counter_that_goes_back_was_reset_and_only_that_port() -> None:
     memory = PortMemory()
     _judge(memory, _reading([100, 100], 0.0, narrow=False))

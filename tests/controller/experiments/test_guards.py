@@ -104,6 +104,23 @@ def test_a_stale_meter_invalidates_everything_since_its_last_change() -> None:
     assert len(guard_sink.violations()) == 1
 
 
+def test_a_window_has_watts_if_a_sample_lies_in_it() -> None:
+    guard_sink = GuardSink()
+    guard_sink.take(_watts(2))
+    assert guard_sink.has_watts(1 * _S, 3 * _S)
+    assert not guard_sink.has_watts(0, 1 * _S)
+    assert not guard_sink.has_watts(3 * _S, 4 * _S)
+
+
+def test_what_lies_between_two_resets_of_a_counter_is_valid() -> None:
+    guard_sink = GuardSink()
+    guard_sink.lab_settled(0)
+    for at_s in (1.0, 2.0, 3.0, 8.0, 9.0):
+        guard_sink.take(_ports(at_s, up=True, mark="reset" if at_s in (2.0, 9.0) else ""))
+    assert _why(guard_sink, 1.5, 1.8) == _why(guard_sink, 8.5, 8.8) == "a counter of sw1:gi1/0/1 was reset."
+    assert _why(guard_sink, 4, 7) == ""
+
+
 def test_an_outlet_that_never_changes_does_not_make_a_meter_stale_from_the_beginning() -> None:
     guard_sink = GuardSink()
     times = {"sent_ns": round(30 * _S), "received_ns": round(30.1 * _S)}

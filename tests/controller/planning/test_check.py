@@ -19,7 +19,7 @@ from controller.model.state import (
     factory_state,
     replay,
 )
-from controller.planning.check import Management, check
+from controller.planning.check import Management, Watch, check
 from controller.planning.plan import make_plan
 from controller.planning.regulate import link_off, multi_tree
 from controller.planning.trees import one_tree, shortest_routes
@@ -108,6 +108,19 @@ def test_the_quick_check_and_the_plain_one_agree(random: Random, factory: bool) 
     start = START if factory else GOOD
     twists = _twists(start, random, 6)
     assert _same(_verdict(check, LAB, start, twists), _verdict(check_plainly, LAB, start, twists))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.randoms(use_true_random=False), st.booleans())
+def test_a_check_that_is_kept_up_equals_a_new_one_after_every_change(random: Random, factory: bool) -> None:  # noqa: FBT001
+    """Beyond the first fault, too: a rollback goes on from states that have some."""
+    state = START if factory else GOOD
+    hosts = [host.name for host in LAB.hosts]
+    watch = Watch(LAB, state, hosts)
+    for change in _twists(state, random, 8):
+        watch.apply(change)
+        state = replay([change], state)
+        assert {fault.harm for fault in watch.faults} == {fault.harm for fault in faults_of(LAB, state, hosts)}
 
 
 @settings(max_examples=60, deadline=None)

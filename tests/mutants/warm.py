@@ -1,0 +1,60 @@
+"""A process that has imported what all tests import, but nothing of the checkout, and forks for each run of pytest.
+
+To import pytest, hypothesis, numpy and their like takes five times as long as most of the tests that kill a mutant. A
+request is a line of JSON on standard input: the arguments of pytest, and the file for what it prints. The answer is a
+line with the process; after another line on standard input the next is its exit status, once it has ended.
+"""
+
+import contextlib
+import importlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+PRELOADED: Final = (
+    *("pytest", "_pytest.junitxml", "xdist.plugin", "syrupy", "_hypothesis_pytestplugin", "hypothesis.strategies"),
+    *("numpy", "numpy.random", "pydantic.networks", "ruamel.yaml", "rich.console", "rich.table", "rich.progress"),
+    *("scipy.special", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.stats", "networkx"),
+    *("asyncssh", "paramiko", "pysnmp.hlapi.v3arch.asyncio", "jinja2", "pexpect", "prometheus_client"),
+)
+"""Other people's modules only: one of the checkout would keep the line that a mutant changes. None that starts threads,
+which a fork would not have: so without polars and the engine."""
+
+
+def main() -> None:
+    """Fork until standard input ends."""
+    for name in PRELOADED:
+        importlib.import_module(name)
+    while line := sys.stdin.readline():
+        arguments, output = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            _run(arguments, Path(output))
+        print(pid, flush=True)
+        sys.stdin.readline()
+        _, status = os.waitpid(pid, 0)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)  # what the tests left
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def _run(arguments: Sequence[str], output: Path) -> None:
+    """Run pytest in a session of its own; never returns."""
+    code = 1
+    try:
+        os.setsid()
+        nothing, file = os.open(os.devnull, os.O_RDONLY), os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        for here, there in ((nothing, 0), (file, 1), (file, 2)):
+            os.dup2(here, there)
+        code = int(sys.modules["pytest"].main(list(arguments)))
+        sys.stdout.flush()
+    finally:
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    main()
