@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,15 @@ _PYTEST: Final = (
     *("-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "tests.mutants.plain_hypothesis"),
     *("-m", "not lab and not alone"),
 )
+PRELOADED: Final = (
+    *("pytest", "_pytest.junitxml", "xdist.plugin", "syrupy", "_hypothesis_pytestplugin", "hypothesis.strategies"),
+    *("numpy", "numpy.random", "pydantic.networks", "ruamel.yaml", "rich.console", "rich.table", "rich.progress"),
+    *("scipy.special", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.stats", "networkx"),
+    *("asyncssh", "paramiko", "pysnmp.hlapi.v3arch.asyncio", "jinja2", "pexpect", "prometheus_client"),
+)
+"""Other people's modules only: one of the checkout would keep the line that a mutant changes. None that starts threads,
+which a fork would not have: so without polars and the engine."""
+
 _OUTPUT: Final = ".what-pytest-printed"
 _CARGO: Final = ("cargo", "test", "--locked")
 _NOTHING_COLLECTED: Final = 5
@@ -48,12 +57,13 @@ class Ended(Exception):
 class Runner:
     """Runs tests; at most `limit_s` seconds each, after which they count as failed. `stop` ends all runs.
 
-    Used as a context, at the end of which nothing of it runs any more.
+    Used as a context, at the end of which nothing of it runs any more. `preloaded` are modules that are imported once.
     """
 
-    def __init__(self, limit_s: float, target: Path | None = None) -> None:
+    def __init__(self, limit_s: float, target: Path | None = None, preloaded: Sequence[str] = PRELOADED) -> None:
         self._limit_s = limit_s
         self._target = target
+        self._preloaded = preloaded
         self._lock = threading.Lock()
         self._groups: set[int] = set()
         self._warm: dict[Path, subprocess.Popen[str]] = {}
@@ -115,7 +125,7 @@ class Runner:
         """The process that forks for the tests of a copy; each copy is used by one thread."""
         if folder not in self._warm:
             self._warm[folder] = subprocess.Popen(
-                (sys.executable, "-m", "tests.mutants.warm"),
+                (sys.executable, "-m", "tests.mutants.warm", *self._preloaded),
                 cwd=folder,
                 env={**os.environ, "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"},
                 stdin=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""A process that has imported what all tests import, but nothing of the checkout, and forks for each run of pytest.
+"""A process that has imported what many tests import, but nothing of the checkout, and forks for each run of pytest.
 
 To import pytest, hypothesis, numpy and their like takes five times as long as most of the tests that kill a mutant. A
 request is a line of JSON on standard input: the arguments of pytest, and the file for what it prints. The answer is a
@@ -13,21 +13,11 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
-
-PRELOADED: Final = (
-    *("pytest", "_pytest.junitxml", "xdist.plugin", "syrupy", "_hypothesis_pytestplugin", "hypothesis.strategies"),
-    *("numpy", "numpy.random", "pydantic.networks", "ruamel.yaml", "rich.console", "rich.table", "rich.progress"),
-    *("scipy.special", "scipy.linalg", "scipy.optimize", "scipy.sparse", "scipy.stats", "networkx"),
-    *("asyncssh", "paramiko", "pysnmp.hlapi.v3arch.asyncio", "jinja2", "pexpect", "prometheus_client"),
-)
-"""Other people's modules only: one of the checkout would keep the line that a mutant changes. None that starts threads,
-which a fork would not have: so without polars and the engine."""
 
 
-def main() -> None:
-    """Fork until standard input ends."""
-    for name in PRELOADED:
+def main(preloaded: Sequence[str]) -> None:
+    """Import some modules, then fork until standard input ends."""
+    for name in preloaded:
         importlib.import_module(name)
     while line := sys.stdin.readline():
         arguments, output = json.loads(line)
@@ -57,4 +47,4 @@ def _run(arguments: Sequence[str], output: Path) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

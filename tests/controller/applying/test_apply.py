@@ -312,6 +312,31 @@ def test_a_switch_that_restarts_after_all_is_done_is_brought_back_by_its_journal
     assert not toys.harms
 
 
+def test_recover_rolls_back_what_nobody_confirmed(lab: Lab) -> None:
+    start, planner = scene_of(lab, "link off")
+    toys = ToyLab(lab, start)
+    assert run_apply(toys, planner(toys), options=Options("apply", confirm_s=600.0)).ending == "to be confirmed"
+    assert diff(toys.state, start)
+    assert "as it was before" in run_recover(toys)
+    assert not diff(toys.state, start)
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_recover_keeps_what_was_verified_only_if_the_lab_still_is_so(lab: Lab, *, restarts: bool) -> None:
+    """The apply died after the last reading, before its end was in the journal."""
+    start = factory_state(lab)
+    toys = ToyLab(lab, start)
+    run_apply(toys, plan_trees(lab, toys))
+    aim, path = toys.state, StateFolder(lab.name).journal
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]))
+    if restarts:
+        toys.reboot("sw2")
+        toys.away.clear()
+    run_recover(toys)
+    assert not diff(toys.state, start if restarts else aim)
+
+
 def test_nothing_is_saved_unless_asked_and_verified(lab: Lab) -> None:
     toys = ToyLab(lab, factory_state(lab))
     run_apply(toys, plan_trees(lab, toys))

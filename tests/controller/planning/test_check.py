@@ -317,6 +317,18 @@ def test_in_band_management_must_not_be_interrupted() -> None:
     assert link_off(lab, after, lab.find_link("sw2:t2"), management).steps
 
 
+def test_management_needs_its_vlan_where_the_controller_is_plugged_in_and_on_the_cables() -> None:
+    with pytest.raises(UnsafePlan, match="management"):
+        check(TRIANGLE, ONE, [], Management("sw1", 99))
+    alone = graph_lab(1, [], [1])
+    host = _port(factory_state(alone), "sw1", "h1", pvid=11, untagged_vids=frozenset({11}))
+    state = replay([VlanChange("sw1", 11, before=False, after=True), host], factory_state(alone))
+    gone = VlanChange("sw1", 1, before=True, after=False)
+    check(alone, state, [gone])
+    with pytest.raises(UnsafePlan, match="management"):
+        check(alone, state, [gone], Management("sw1", 1))
+
+
 def test_a_port_state_of_a_factory_switch_is_what_the_check_expects() -> None:
     assert PortState().vids == {1}
     assert faults_of(TRIANGLE, factory_state(TRIANGLE)) == ()
