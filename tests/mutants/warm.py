@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import json
 import os
+import select
 import signal
 import sys
 from collections.abc import Sequence
@@ -24,8 +25,15 @@ def main(preloaded: Sequence[str]) -> None:
         pid = os.fork()
         if pid == 0:
             _run(arguments, Path(output))
+        with contextlib.suppress(ProcessLookupError):
+            os.setpgid(pid, pid)  # here and there, so that it is so before anybody kills the group
         print(pid, flush=True)
         sys.stdin.readline()
+        end = os.pidfd_open(pid)
+        select.select([end, sys.stdin], [], [])  # nothing more comes before its end, unless nobody is left to ask
+        if not select.select([end], [], [], 0.0)[0]:
+            os.killpg(pid, signal.SIGKILL)
+        os.close(end)
         _, status = os.waitpid(pid, 0)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)  # what the tests left
@@ -33,10 +41,10 @@ def main(preloaded: Sequence[str]) -> None:
 
 
 def _run(arguments: Sequence[str], output: Path) -> None:
-    """Run pytest in a session of its own; never returns."""
+    """Run pytest in a group of its own; never returns."""
     code = 1
     try:
-        os.setsid()
+        os.setpgid(0, 0)
         nothing, file = os.open(os.devnull, os.O_RDONLY), os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         for here, there in ((nothing, 0), (file, 1), (file, 2)):
             os.dup2(here, there)
