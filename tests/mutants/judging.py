@@ -106,7 +106,7 @@ def judge_all(
 ) -> list[Judgement]:
     """Judge mutants in copies of the checkout at `root`, which are made in `folder`; `tell` gets each judgement.
 
-    The judgements are in the order of the mutants.
+    The judgements are in the order of the mutants. Ended if the runner was stopped before all were judged.
     """
     found: dict[str, Judgement] = {}
     failures: list[BaseException] = []
@@ -132,6 +132,8 @@ def judge_all(
     _wait_for(threads, runner)
     if failures:
         raise failures[0]
+    if len(found) < len(mutants):
+        raise Ended
     return [found[mutant.name] for mutant in mutants]
 
 

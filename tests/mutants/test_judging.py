@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutants.judging import Judgement, Suite, judge_all
-from tests.mutants.running import Runner
+from tests.mutants.running import Ended, Runner
 from tests.mutants.table import Mutant
 from tests.support import ROOT
 
@@ -140,16 +140,20 @@ def test_nothing_runs_any_more_after_a_stop(checkout: Path, tmp_path: Path, monk
     monkeypatch.setenv("TOY_PID", str(pid))
     with _runner() as runner:
         mutants = [_mutant("endless", "tests/test_endless.py")]
-        judge = threading.Thread(
-            target=lambda: judge_all(
-                checkout, tmp_path / "copies", mutants, runner, suite="unit", jobs=1, tell=lambda _: None
-            )
-        )
+        ends: list[str] = []
+
+        def work() -> None:
+            with pytest.raises(Ended):
+                judge_all(checkout, tmp_path / "copies", mutants, runner, suite="unit", jobs=1, tell=lambda _: None)
+            ends.append("ended")
+
+        judge = threading.Thread(target=work)
         judge.start()
         while not (pid.exists() and pid.read_text(encoding="utf-8")):
             assert judge.is_alive()
             threading.Event().wait(0.02)
         runner.stop()
         judge.join()
+    assert ends
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text(encoding="utf-8")), 0)

@@ -22,7 +22,8 @@ from tests.support.switches.toy_ios import ToyIos
 class Session:
     """A session with a twin's switch. `swapped`: SNMP has two names exchanged; `lost_at`: it ends at that command.
 
-    `late_by`: so often after commands SNMP shows no descriptions yet.
+    `late_by`: so often after commands SNMP shows no descriptions yet. `doubled`: SNMP shows the first port's description
+    at another number, too. `deaf_from`: commands from that number on are acknowledged, and change nothing.
     """
 
     face: ros_face.RosFace | m4300_face.Face
@@ -30,6 +31,8 @@ class Session:
     silent: bool = False
     lost_at: int | None = None
     late_by: int = 0
+    doubled: bool = False
+    deaf_from: int | None = None
     sent: list[Command] = field(default_factory=list)
 
     def ask(self, queries: Sequence[Query]) -> Answers:
@@ -43,13 +46,18 @@ class Session:
             self.late_by -= 1
         if (self.silent or self.late_by > 0) and IF_ALIAS in answers:
             answers[IF_ALIAS] = {}
+        aliases = answers.get(IF_ALIAS)
+        if self.doubled and aliases is not None:
+            assert not isinstance(aliases, str)
+            answers[IF_ALIAS] = {**aliases, "9999": aliases["1"]}
         return answers
 
     def send(self, command: Command) -> Acknowledged:
         if self.lost_at is not None and len(self.sent) >= self.lost_at:
             raise Unreachable("sw", "the session ended.")
         self.sent.append(command)
-        self.face.execute([command])
+        if self.deaf_from is None or len(self.sent) <= self.deaf_from:
+            self.face.execute([command])
         return Acknowledged(command, 1, 2)
 
     def close(self) -> None:
@@ -107,6 +115,37 @@ def test_ports_that_are_others_over_snmp_are_refused(
     trusted = Session(face, silent=True)
     prove_ports(replace(switch, quirks={"ports_proved": True}), trusted, proofs)
     assert not trusted.sent
+
+
+def test_a_description_that_appears_at_another_number_too_is_refused(
+    scene: tuple[ros_face.RosFace | m4300_face.Face, Switch], tmp_path: Path
+) -> None:
+    face, switch = scene
+    with pytest.raises(PortMismatch, match=r"appeared at ifIndex 1, 9999"):
+        prove_ports(switch, Session(face, doubled=True), PortProofs(tmp_path / "ports.json"))
+
+
+def test_a_proof_holds_only_for_the_numbers_that_it_was_made_with(
+    scene: tuple[ros_face.RosFace | m4300_face.Face, Switch], tmp_path: Path
+) -> None:
+    face, switch = scene
+    proofs = PortProofs(tmp_path / "ports.json")
+    prove_ports(switch, Session(face), proofs)
+    with pytest.raises(PortMismatch):
+        prove_ports(switch, Session(face, swapped=True), proofs)
+
+
+def test_descriptions_that_do_not_come_back_are_reported(
+    scene: tuple[ros_face.RosFace | m4300_face.Face, Switch], tmp_path: Path
+) -> None:
+    face, switch = scene
+    whole = Session(face)
+    prove_ports(switch, whole, PortProofs(tmp_path / "whole.json"))
+    deaf = Session(face, deaf_from=len(whole.sent) // 2)
+    proofs = PortProofs(tmp_path / "ports.json")
+    with pytest.raises(DeviceError, match="other descriptions than before"):
+        prove_ports(switch, deaf, proofs)
+    assert not proofs.proved(switch.name)
 
 
 def test_an_agent_that_shows_descriptions_late_is_waited_for(

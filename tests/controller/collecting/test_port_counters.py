@@ -99,6 +99,7 @@ def test_a_reset_clears_the_wraps() -> None:
         (60_000, 64_900, (60_000.0, 60_000.0), "restarted"),  # up again, and longer than before
         (60_000, 60_000, (5_000.0, 5_000.0), "stopped"),
         (60_000, 60_000, (900.0, 900.0), "continuous"),  # polled again before it moved
+        (2**32 + 60_000, 61_000, (1_000.0, 1_000.0), "restarted"),  # 2**32 ms are 50 days, no wrap
         (42_949_672_950, 40, (50.0, 50.0), "continuous"),  # after 497 days it begins at 0
         (60_000, 90_000, (1_000.0, 1_000.0), "restarted"),
         (60_000, 64_300, (1_600.0, 4_400.0), "continuous"),  # of two requests one was answered at the fourth try

@@ -67,6 +67,16 @@ def test_link_changes_during_an_apply_are_not_violations() -> None:
     assert guard_sink.violations() == ()
 
 
+def test_a_link_that_was_shut_on_purpose_is_no_violation_once_the_lab_has_settled() -> None:
+    guard_sink = GuardSink()
+    guard_sink.lab_settled(0)
+    guard_sink.take(_ports(1, up=True))
+    guard_sink.lab_changing()
+    guard_sink.lab_settled(2 * _S)
+    guard_sink.take(_ports(3, up=False))
+    assert guard_sink.violations() == ()
+
+
 def test_ports_without_a_link_before_a_change_are_known() -> None:
     guard_sink = GuardSink()
     guard_sink.lab_settled(0)

@@ -87,6 +87,17 @@ def test_the_journal_leads_to_the_first_state_and_is_never_longer_than_the_numbe
     assert not diff(replay(back.changes, state), home)
 
 
+def test_the_way_back_is_over_the_last_plan_first(lab: Lab, home: State, tmp_path: Path) -> None:
+    journal, state = RestoreJournal(tmp_path, home), home
+    for name, level in (("eee", "on"), ("hold_us", 100)):
+        plan = _plan(lab, state, name, **{name: level})
+        journal.add(plan)
+        state = replay(plan.changes, state)
+    assert journal.length == 2
+    assert not diff(replay(journal.back(lab, 1).changes, state), journal.state(1))
+    assert not diff(replay(journal.back(lab, 0).changes, state), home)
+
+
 def test_earlier_levels_are_found_again_and_a_plan_that_was_not_applied_is_dropped(
     lab: Lab, home: State, tmp_path: Path
 ) -> None:
