@@ -22,7 +22,7 @@ from tests.support.switches.toy_ios import ToyIos
 class Session:
     """A session with a twin's switch. `swapped`: SNMP has two names exchanged; `lost_at`: it ends at that command.
 
-    `late_by`: so often after commands SNMP shows no descriptions yet. `doubled`: SNMP shows the first port's description
+    `late_by`: so often after commands SNMP shows no descriptions yet. `doubled`: the first port's description appears
     at another number, too. `deaf_from`: commands from that number on are acknowledged, and change nothing.
     """
 

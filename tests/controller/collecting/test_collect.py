@@ -155,21 +155,22 @@ def test_sampling_ends_with_an_error_when_samples_cannot_be_kept(run: Run) -> No
         collector.stop()
 
 
-def test_a_jump_of_the_system_clock_is_an_event_and_leaves_no_jump_in_the_series(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step_s", [7_200, -3_600])
+def test_a_jump_of_the_system_clock_is_an_event_and_leaves_no_jump_in_the_series(tmp_path: Path, step_s: int) -> None:
     system = FakeClock()
     run = Run.create(tmp_path, "jump", {}, RunClock(system))
     source = ToySource("pdu1")
     with run, Collector([Timed(source, 1.0)], run):
         for tick in range(1, 7):
             if tick == 3:
-                system.step(7_200.0)
+                system.step(float(step_s))
             system.advance(1.0)
             source.wait_for(tick)
     rows = RunSamples(run.folder).table("watts")
     assert rows["sent_ns"].diff().drop_nulls().to_list() == [NS] * 5
     jumps = [event for event in RunSamples(run.folder).events if event["kind"] == EventKind.CLOCK_JUMP]
-    assert [event["jump_ns"] for event in jumps] == [7_200 * NS]
-    assert RunSamples(run.folder).facts["clock"][0]["system_ahead_at_end_ns"] == 7_200 * NS
+    assert [event["jump_ns"] for event in jumps] == [step_s * NS]
+    assert RunSamples(run.folder).facts["clock"][0]["system_ahead_at_end_ns"] == step_s * NS
 
 
 def test_a_jump_at_the_begin_and_one_just_before_the_end_are_events_too(run: Run) -> None:
