@@ -115,3 +115,19 @@ def test_outlets_are_named_by_what_they_feed_and_what_is_not_metered_is_null() -
     assert columns["feeds"] == ["", "sw1", ""]
     assert columns["power_watt"] == [40.0, 40.0, None]
     assert columns["energy_joule"] == [0.0, 0.0, None]
+
+
+def test_watts_that_may_be_rounded_up_from_nothing_prove_no_frozen_meter() -> None:
+    bench = Bench()
+    bench.meter.step_watt = 10.0
+    bench.seconds(2, (10.0,))
+    bench.meter.joule = 3_600.0
+    assert _marks(bench.seconds(1_300, (10.0,))) == {""}  # 13 kJ if it were 10 W
+
+
+def test_a_pause_that_a_meter_made_before_makes_a_longer_one_less_surprising() -> None:
+    bench = Bench()
+    bench.seconds(12, (40.0, 40.1))
+    assert _marks(bench.seconds(15, (40.0,))) == {""}
+    assert _marks(bench.seconds(60, (40.1,))) == {""}
+    assert _events(bench.seconds(60, (40.1,))) == ["meter_frozen"]
