@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from analysis.interval import Floats
-from analysis.power.energy import MeterTraits, energy_of
+from analysis.power.energy import MeterTraits, energy_of, rounding_sigma, rounding_watt
 from analysis.power.meter_lag import lag_of
 from record.samples import PowerSeries
 
@@ -161,6 +161,13 @@ def test_a_meters_class_and_the_bounds_of_lag_and_clock_are_maximum_errors() -> 
     assert parts["accuracy"] == pytest.approx(0.01 * found.energy_joule.value / np.sqrt(3.0))
     assert parts["lag"] == pytest.approx(2.0 * 6.0 / np.sqrt(3.0))
     assert parts["clock"] == pytest.approx(3.0 * 6.0 / np.sqrt(3.0))
+
+
+def test_noise_of_a_third_of_a_step_leaves_a_part_of_the_rounding() -> None:
+    """Readings on three levels; what rounding adds to their scatter is not noise that would average it out."""
+    watt = np.round(40.0 + 0.35 * np.random.default_rng(10).standard_normal(4_000))
+    assert rounding_watt(watt, 1.0) > 0.5 * rounding_sigma(1.0, 0.35)
+    assert rounding_watt(watt, 1.0) < 0.5 * rounding_sigma(1.0, 0.0)
 
 
 def test_windows_that_no_reading_covers_are_refused() -> None:

@@ -123,6 +123,37 @@ def test_a_check_that_is_kept_up_equals_a_new_one_after_every_change(random: Ran
         assert {fault.harm for fault in watch.faults} == {fault.harm for fault in faults_of(LAB, state, hosts)}
 
 
+PAIR = graph_lab(2, [(0, 1), (0, 1)], [1, 1])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.randoms(use_true_random=False), st.integers(0, 15))
+def test_a_check_that_is_kept_up_equals_a_new_one_where_what_joins_vlans_comes_and_goes(
+    random: Random, spanning: int
+) -> None:
+    """Two cables side by side: few settings, so that they are changed there and back. Spanning tree on some of them."""
+    state, hosts = factory_state(PAIR), [host.name for host in PAIR.hosts]
+    trunks = [(end.device, end.port) for link in PAIR.trunks() for end in (link.a, link.b)]
+    off = [place for number, place in enumerate(trunks) if not spanning >> number & 1]
+    state = replay([_port(state, *place, stp=False) for place in off], state)
+    watch = Watch(PAIR, state, hosts)
+    for _ in range(12):
+        place = random.choice(trunks)
+        was = state.port(*place)
+        settings_ = random.choice(
+            [
+                {"pvid": 3 - was.pvid},
+                {"untagged_vids": was.untagged_vids ^ {random.choice((1, 2))}},
+                {"stp": not was.stp},
+                {"admin_up": not was.admin_up},
+            ]
+        )
+        change = _port(state, *place, **settings_)
+        watch.apply(change)
+        state = replay([change], state)
+        assert {fault.harm for fault in watch.faults} == {fault.harm for fault in faults_of(PAIR, state, hosts)}
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, len(CHANGES)), st.integers(0, 2))
 def test_both_checks_agree_on_a_mutated_plan_and_reject_it_if_frames_loop(
