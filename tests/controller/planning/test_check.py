@@ -312,6 +312,13 @@ def test_different_speeds_and_a_missing_vlan_are_cuts() -> None:
     assert _refused(TRIANGLE, ONE, VlanChange("sw2", TREE_VID, before=True, after=False)).step == 1
 
 
+@pytest.mark.parametrize("switch", ["sw1", "sw2"])
+def test_a_pvid_at_one_end_that_the_other_does_not_have_is_a_cut(switch: str) -> None:
+    lab = graph_lab(2, [(0, 1)], [1, 1])
+    state = replay([StpChange(name, before=True, after=False) for name in ("sw1", "sw2")], factory_state(lab))
+    assert "cut hosts apart" in _refused(lab, state, _port(state, switch, "t1", pvid=2)).harm
+
+
 def test_a_static_entry_on_a_wrong_port_is_refused() -> None:
     mac = TRIANGLE.host("n02").mac
     check(TRIANGLE, ONE, [StaticsChange("sw1", TREE_VID, {}, {mac: "t1"})])
