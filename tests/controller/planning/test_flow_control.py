@@ -13,7 +13,7 @@ from controller.planning.plan import make_plan
 from controller.planning.proof import prove
 from controller.planning.regulate import flow_control, link_speed, multi_tree, set_ports
 from controller.planning.steps import Plan, Step
-from controller.planning.trees import one_tree, shortest_routes
+from controller.planning.trees import one_tree, shortest_routes, written_routes
 from lab.errors import NotExpressible, PlanError
 from lab.model import Lab
 from tests.support.graph_lab import graph_lab
@@ -90,6 +90,16 @@ def test_turning_it_on_over_trees_with_a_circle_is_refused_with_the_circle() -> 
         flow_control(RING, some, trunks[-1:], on=True, may_flap=True)
     alone = _routed(RING, one_tree)
     assert flow_control(RING, alone, trunks, on=True, may_flap=True).steps
+
+
+def test_three_trunks_are_enough_for_a_circle() -> None:
+    """Each switch reaches the last one the long way around."""
+    lab = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1])
+    one, two, three = sorted(link.number for link in lab.trunks())
+    around = ((["sw1"], {one, two}), (["sw2"], {two, three}), (["sw3"], {three, one}))
+    state = _routed(lab, lambda topology, _links: written_routes(topology, around))
+    with pytest.raises(PlanError, match="wait for each other for ever"):
+        flow_control(lab, state, list(lab.trunks()), on=True, may_flap=True)
 
 
 def test_no_plan_ends_in_a_circle_that_it_did_not_find() -> None:
