@@ -8,7 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.model.port_forms import one_untagged
-from controller.model.state import Draft, PortState, State, VlanChange, factory_state, replay
+from controller.model.state import (
+    Change,
+    Draft,
+    PortChange,
+    PortState,
+    State,
+    StaticsChange,
+    VlanChange,
+    factory_state,
+    replay,
+)
+from controller.planning.limits import require_expressible
 from controller.planning.plan import invert, make_plan
 from controller.planning.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
 from controller.planning.steps import Plan
@@ -184,6 +195,29 @@ def test_settings_of_a_port_that_a_family_lacks(
     with pytest.raises(NotExpressible, match=words):
         make_plan(TRIANGLE, start, after, abilities={"sw1": replace(CAN, **limits)})  # type: ignore[arg-type]
     assert make_plan(TRIANGLE, after, start, abilities={"sw1": CAN}).steps
+
+
+def _with_hold(hold_us: int) -> PortChange:
+    was = factory_state(TRIANGLE).port("sw1", "h1")
+    return PortChange("sw1", "h1", was, replace(was, eee=True, hold_us=hold_us))
+
+
+def _with_entries(count: int) -> StaticsChange:
+    return StaticsChange("sw1", 1, {}, {bytes(5) + bytes([number]): "h1" for number in range(count)})
+
+
+@pytest.mark.parametrize(
+    ("limits", "fits", "exceeds"),
+    [
+        ({"hold_settable": True, "hold_least_us": 600}, _with_hold(600), _with_hold(599)),
+        ({"static_entries": 3}, _with_entries(3), _with_entries(4)),
+    ],
+)
+def test_a_limit_is_what_still_fits(limits: dict[str, object], fits: Change, exceeds: Change) -> None:
+    abilities = {"sw1": replace(CAN, **limits)}  # type: ignore[arg-type]
+    require_expressible(TRIANGLE, factory_state(TRIANGLE), [fits], abilities)
+    with pytest.raises(NotExpressible):
+        require_expressible(TRIANGLE, factory_state(TRIANGLE), [exceeds], abilities)
 
 
 def test_a_switchs_initial_vlans_may_exceed_its_limit() -> None:
