@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from controller.drivers import ethtool
 from controller.drivers.driver import Line, Show
 from controller.drivers.openvswitch.flows import ForeignFlowError, all_flows, edits, read_flows
+from controller.model.config_text import LostLine
 from controller.model.state import PortChange, PortState, StaticsChange, SwitchState
 from lab.errors import NotExpressible, Unreadable
 from tests.support.switches.ovs_rack import DRIVER, ovs_lab
@@ -184,3 +185,27 @@ def test_eee_of_a_nic() -> None:
         "ethtool -A h1 rx on tx on",
         "ethtool --set-eee h1 eee on tx-lpi on tx-timer 600",
     ]
+
+
+def test_what_no_rollback_sets_again_is_read() -> None:
+    """A bridge with the older spanning tree comes back with RSTP; a NIC that does not negotiate, negotiating."""
+    links = (
+        "== h1\nSettings for h1:\n\tSupported link modes:   100baseT/Full\n\t                        1000baseT/Full\n"
+        "\tSupports auto-negotiation: Yes\n\tAdvertised link modes:  Not reported\n\tSpeed: 100Mb/s\n"
+        "\tAuto-negotiation: off\nPause parameters for h1:\nAutonegotiate:\toff\nRX:\t\ton\nTX:\t\toff\n\n"
+        "== h2\nSettings for h2:\n\tSupports auto-negotiation: No\nnetlink error: Operation not supported\n"
+    )
+    eee = (
+        "== h1\nEEE settings for h1:\n\tEEE status: enabled - active\n\tTx LPI: disabled\n"
+        "== h2\nnetlink error: Operation not supported\n"
+    )
+    bridge = '{"headings": ["name", "stp_enable"], "data": [["br0", true]]}'
+    answers = dict(zip(DRIVER.text_queries(SWITCH), (links, eee, bridge), strict=True))
+    assert DRIVER.text(SWITCH, answers).lost == {
+        "h1": (
+            LostLine("speed_mbps", "autoneg off"),
+            LostLine("flow_control", "rx on tx off"),
+            LostLine("eee", "eee on tx-lpi off"),
+        ),
+        "switch": (LostLine("stp", "stp_enable=true"),),
+    }
