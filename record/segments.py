@@ -148,7 +148,10 @@ class SegmentWriter:
         whole = [line + b"\n" for line in lines if self._is_readable(line + b"\n")]
         if whole:
             _write(path.with_name(path.name.replace(_OPEN, _CLOSED)), _rows(self._table, whole))
-        damaged = path.rename(path.with_name(f"{path.name}{_DAMAGED}"))
+        damaged = path.with_name(f"{path.name}{_DAMAGED}")
+        while damaged.exists():  # numbers are used again
+            damaged = damaged.with_name(f"{damaged.name}{_DAMAGED}")
+        path.rename(damaged)
         return (
             f"{len(lines) - len(whole)} of {len(lines)} lines of {path.name} cannot be read: the others are kept, and "
             f"the file is set aside as {damaged.name}."
