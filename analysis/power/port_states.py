@@ -4,7 +4,8 @@ Events `ports_set` say how ports were set; samples of counters, whether they wer
 sent and received; LPI counters, their time in low-power idle.
 
 A port that sends and receives no more than a few frames a second (LLDP, ARP) carries no traffic: such chatter is no
-rate to fit the energy of bits to.
+rate to fit the energy of bits to. Frames that cannot have carried the bits of the same port were not counted (an agent
+whose frame counters stay 0); the bits then decide, counted as the smallest frames.
 
 Simplification. Without LPI counters, a port with EEE on counts as in LPI all the time if it carries no traffic (its
 refresh of 1 % is then part of the LPI fraction), and as never in LPI from half its line rate on, where gaps between
@@ -29,29 +30,47 @@ _QUIET_PPS: Final = 20.0
 _BUSY_SHARE: Final = 0.5
 """Share of the line rate from which on a port does not sleep: 12 us between frames at 1 Gb/s, where Ts alone is 182."""
 
+_SMALLEST_FRAME_BIT: Final = 64 * 8
+_LARGEST_FRAME_BIT: Final = 65_535 * 8
+"""More is in no frame, even one that a host's card has merged (the length field of IP)."""
+
 _FRAMES: Final = tuple(f"{cast}_frame" for cast in ("unicast", "multicast", "broadcast"))
 
 
 @dataclass(frozen=True, slots=True)
 class PortState:
-    """A port that was up: its speed, the share of the readings in which it was up, and what it sent and received."""
+    """A port that was up: its speed, the share of the readings in which it was up, and what it sent and received.
+
+    Frames a second are None where they were not counted.
+    """
 
     mbps: int
     up_share: float
     sent_bps: float
-    sent_pps: float
+    sent_pps: float | None
     received_bps: float
-    received_pps: float
+    received_pps: float | None
 
     @property
     def carries(self) -> bool:
-        """More than chatter."""
-        return max(self.sent_pps, self.received_pps) > _QUIET_PPS
+        """More than chatter, in either direction."""
+        return any(
+            (bps / _SMALLEST_FRAME_BIT if counted is None else counted) > _QUIET_PPS
+            for bps, counted in (
+                (self.sent_bps, counted_pps(self.sent_bps, self.sent_pps)),
+                (self.received_bps, counted_pps(self.received_bps, self.received_pps)),
+            )
+        )
 
     @property
     def busy(self) -> bool:
         """Too busy to sleep."""
         return max(self.sent_bps, self.received_bps) >= _BUSY_SHARE * 1e6 * self.mbps
+
+
+def counted_pps(bps: float, pps: float | None) -> float | None:
+    """Frames a second; None if so few frames cannot have carried the bits, so that they were not counted."""
+    return None if pps is None or bps > _LARGEST_FRAME_BIT * pps else pps
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +136,7 @@ class PortReader:
                 continue
             port = str(name)
             sent, received = (
-                (8 * byte_s[way].get(port, 0.0), sum(rates.get(port, 0.0) for rates in frame_s[way]))
+                _carried(8 * byte_s[way].get(port, 0.0), [rates.get(port) for rates in frame_s[way]])
                 for way in ("out", "in")
             )
             found[port] = PortState(int(up["rate_mbps"][-1]), len(up) / len(rows), *sent, *received)
@@ -142,6 +161,12 @@ def _settings(events: Sequence[Mapping[str, Any]], switch: str, at_ns: int) -> M
     """How the switch's cabled ports were set at a time."""
     before = [event for event in events if event["time_ns"] <= at_ns and switch in event["ports"]]
     return before[-1]["ports"][switch] if before else {}
+
+
+def _carried(bps: float, by_cast: Sequence[float | None]) -> tuple[float, float | None]:
+    """Bits and frames a second; without unicast frames nothing is known of frames."""
+    unicast, *others = by_cast
+    return bps, None if unicast is None else counted_pps(bps, unicast + sum(pps or 0.0 for pps in others))
 
 
 def _within(rows: pl.DataFrame, trial: Trial) -> pl.DataFrame:

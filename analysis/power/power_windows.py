@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from analysis.power.energy import MeterTraits, energy_of
-from analysis.power.port_states import PortReader, PortState, PortStates
+from analysis.power.port_states import PortReader, PortState, PortStates, counted_pps
 from analysis.power.stage_window import PortCounts, StageWindow
 from record.samples import PowerSeries, RunSamples
 from record.trials import Trial
@@ -61,6 +61,7 @@ def stage_window(
     trial: Trial, power: MeanPower, ports: Mapping[str, PortCounts], carrying: Sequence[PortState] = ()
 ) -> StageWindow:
     """A trial's window; `carrying` are the ports that carried traffic."""
+    pps = [counted_pps(one.sent_bps, one.sent_pps) for one in carrying]
     return StageWindow(
         at_s=(trial.begun_ns + trial.ended_ns) / 2e9,
         power_watt=power.power_watt,
@@ -69,7 +70,7 @@ def stage_window(
         shown_watt=power.shown_watt,
         ports=ports,
         rate_bps=sum(one.sent_bps for one in carrying),
-        rate_pps=sum(one.sent_pps for one in carrying),
+        rate_pps=None if None in pps else sum(one for one in pps if one is not None),
     )
 
 

@@ -172,11 +172,16 @@ def _add_traffic(columns: Columns, speeds: Mapping[str, tuple[int, ...]]) -> Non
     bits = [window.rate_bps for window in windows]
     if not columns.add(Name("bit"), bits, "No window had traffic: bits and packets are unknown."):
         return
-    columns.add(
-        Name("packet"),
-        [window.rate_pps for window in windows],
-        "All traffic had one packet size: the energy of a bit includes its share of a packet.",
-    )
+    packets = [window.rate_pps for window in windows]
+    counted = [pps for pps in packets if pps is not None]
+    if len(counted) == len(packets):
+        columns.add(
+            Name("packet"),
+            counted,
+            "All traffic had one packet size: the energy of a bit includes its share of a packet.",
+        )
+    else:
+        columns.unknown.append("The switch does not count frames: the energy of a bit includes its share of a packet.")
     for kind, every in speeds.items():
         for mbps in every:
             carrying = _counts(windows, kind, _at_speed(lambda one: one.carrying_by_mbps, mbps))

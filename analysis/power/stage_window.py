@@ -28,7 +28,8 @@ class StageWindow:
 
     `power_watt` is the mean, `noise_watt` the standard deviation of its error by the readings' noise, `scatter_watt`
     that of a reading. `shown_watt` are the lowest and the highest reading. `ports` by kind of cable or transceiver.
-    Traffic is what all ports of the switch send: bits and packets that it forwards.
+    Traffic is what all ports of the switch send: bits and packets that it forwards; packets are None where the switch
+    does not count them.
     """
 
     at_s: float
@@ -38,4 +39,4 @@ class StageWindow:
     shown_watt: tuple[float, float]
     ports: Mapping[str, PortCounts]
     rate_bps: float = 0.0
-    rate_pps: float = 0.0
+    rate_pps: float | None = 0.0

@@ -121,6 +121,11 @@ class PortMemory:
         self._last = now
         return stored, ["reset" if a else "wrap" if b else "" for a, b in zip(reset, wrapped, strict=True)]
 
+    def forget(self, name: str) -> None:
+        """Compare a counter with nothing before: it is read from another column from now on."""
+        self._raw.pop(name, None)
+        self._wraps.pop(name, None)
+
     def _marks(self, now: PortReading, *, restarted: bool) -> tuple[list[bool], list[bool]]:
         """Which ports were reset, and of which a counter wrapped."""
         count = len(now.discontinuity_ms)

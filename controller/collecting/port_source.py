@@ -1,8 +1,9 @@
 """Counters, speeds and states of a switch's ports, by SNMP columns."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, Protocol
 
+from controller.collecting.frame_check import FrameCheck, counts_nothing
 from controller.collecting.port_counters import (
     COUNTERS,
     DISCONTINUITY,
@@ -11,6 +12,7 @@ from controller.collecting.port_counters import (
     OPER_STATUS,
     SYS_UPTIME,
     Continuity,
+    CounterColumn,
     PortMemory,
     PortReading,
     column_of,
@@ -59,7 +61,9 @@ class PortSource:
         self._rows = 0
         self._oids: dict[str, tuple[str, bool]] = {}
         self._missing: tuple[str, ...] = ()
+        self._uncounted: dict[str, set[int]] = {}  # positions of ports whose counter does not count
         self._memory = PortMemory()
+        self._frames = FrameCheck()
         self._restarted = False  # and not read since
         self._uptime: tuple[int, int, int] | None = None  # (milliseconds, asked and answered in the run's ns)
         self._first: list[Exchange] = []
@@ -79,13 +83,16 @@ class PortSource:
         self._restarted |= continuity == "restarted"
         if self._restarted or not self._indexes:  # interfaces may have other numbers now
             events += self._find_ports()
-        counters = {name: self._column(oid) for name, (oid, _) in self._oids.items()}
+        counters = {name: self._counter(name) for name in self._oids}
         speeds, states = self._column(HIGH_SPEED), self._column(OPER_STATUS)
         changed_ms, discontinuity_ms = in_ms(self._column(LAST_CHANGE)), in_ms(self._column(DISCONTINUITY))
         received_ns = clock.now_ns()
         narrow = {name: is_narrow for name, (_, is_narrow) in self._oids.items()}
         reading = PortReading(counters, narrow, speeds, discontinuity_ms, received_ns)
         stored, marks = self._memory.compare(reading, restarted=self._restarted)
+        if wrong := self._frames.wrong(stored, marks):
+            stored, marks = self._without(wrong, stored, marks)
+            events += self._missing_now()
         mark = "restarted" if self._restarted else "stale" if continuity == "stopped" else ""
         if self._restarted:
             events.append(SourceEvent(EventKind.SWITCH_RESTARTED, {"uptime_ms": uptime_ms}))
@@ -126,21 +133,61 @@ class PortSource:
         index_of = {place.name: str(place.if_index) for place in places(self.switch, answers)}
         indexes = [index_of[port] for port in self._ports]
         self._rows = len(answers[IF_NAME]) + 1
-        oids, missing = {}, []
-        for counter in COUNTERS:
-            for oid, is_narrow in ((counter.oid, counter.counter_bit == 32), (counter.narrow, True)):
-                if oid and any(value is not None for value in column_of(self._agent.walk(oid, self._rows), indexes)):
-                    oids[counter.name] = (oid, is_narrow)
-                    break
-            else:
-                missing.append(counter.name)
-        if "in_byte" not in oids:
+        self._indexes, self._uncounted = indexes, {}
+        chosen = {counter.name: self._chosen(counter) for counter in COUNTERS}
+        self._oids = {name: column for name, column in chosen.items() if column is not None}
+        if "in_byte" not in self._oids:
+            self._indexes = []
             raise Unreadable(self.name, "ifHCInOctets and ifInOctets", "no port has one")
-        self._indexes, self._oids = indexes, oids
+        return self._missing_now()
+
+    def _chosen(self, counter: CounterColumn) -> tuple[str, bool] | None:
+        """The column to read for a counter, and whether it has 32 bits; None if no port has one that counts."""
+        values = self._column(counter.oid)
+        narrow = self._column(counter.narrow) if counter.narrow else [None] * len(values)
+        if any(value is not None for value in values):
+            if counts_nothing(values, narrow, frames=counter.name.endswith("_frame")):
+                return counter.narrow, True
+            return counter.oid, counter.counter_bit == 32
+        return (counter.narrow, True) if any(value is not None for value in narrow) else None
+
+    def _missing_now(self) -> list[SourceEvent]:
+        """An event if the counters that are missing changed."""
+        missing = [counter.name for counter in COUNTERS if counter.name not in self._oids]
+        for name, uncounted in self._uncounted.items():
+            ports = ", ".join(self._ports[place] for place in sorted(uncounted))
+            missing.append(name if len(uncounted) == len(self._ports) else f"{name} of {ports}")
         if tuple(missing) == self._missing:
             return []
         self._missing = tuple(missing)
         return [SourceEvent(EventKind.COUNTERS_MISSING, {"columns": ", ".join(missing)})]
+
+    def _without(
+        self, wrong: Mapping[str, Collection[int]], stored: dict[str, list[int | None]], marks: list[str]
+    ) -> tuple[dict[str, list[int | None]], list[str]]:
+        """A reading without counters that cannot be true: those of 32 bits instead if they have counted, else none."""
+        changed = dict(stored)
+        for counter in COUNTERS:
+            places = wrong.get(counter.name, ())
+            if not places:
+                continue
+            narrow = self._column(counter.narrow) if counter.narrow else []
+            if self._oids[counter.name][0] == counter.oid and any(narrow[place] for place in places if narrow):
+                self._oids[counter.name] = (counter.narrow, True)
+                self._memory.forget(counter.name)
+                changed[counter.name] = narrow
+                marks = ["reset"] * len(marks)  # no difference between two columns is valid
+            else:
+                self._uncounted.setdefault(counter.name, set()).update(places)
+                changed[counter.name] = self._only_counted(counter.name, stored[counter.name])
+        return changed, marks
+
+    def _counter(self, name: str) -> list[int | None]:
+        return self._only_counted(name, self._column(self._oids[name][0]))
+
+    def _only_counted(self, name: str, values: list[int | None]) -> list[int | None]:
+        uncounted = self._uncounted.get(name, ())
+        return [None if place in uncounted else value for place, value in enumerate(values)]
 
     def _column(self, oid: str) -> list[int | None]:
         return column_of(self._agent.walk(oid, self._rows), self._indexes)

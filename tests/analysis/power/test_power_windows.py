@@ -43,6 +43,19 @@ def test_chatter_is_no_traffic(tmp_path: Path) -> None:
     assert fit.ports["copper"][1000].link is not None
 
 
+def test_a_switch_that_counts_no_frames_carries_its_bits_all_the_same(tmp_path: Path) -> None:
+    """900 Mb/s in no frame: the port is not asleep, and what a packet takes is unknown."""
+    load = Stage("load", enabled=PORTS, up=PORTS, asleep=1.0, rate_bps=900e6, rate_pps=0.0)
+    found = _windows(tmp_path, StageRun((*QUIET, load)))
+    busy = [window for window in found.windows if window.rate_bps > 0]
+    assert len(busy) == 4
+    assert all(window.rate_pps is None for window in busy)
+    assert all(window.ports["copper"].lpi_by_mbps == {1000: PORTS - 1.0} for window in busy)
+    fit = fit_switch_power(found.windows, step_watt=0.1)
+    assert fit.packet_nanojoule is None
+    assert any("does not count frames" in sentence for sentence in fit.unknown)
+
+
 def test_load_with_eee_is_left_out_and_reported_unless_the_port_is_too_busy_to_sleep(tmp_path: Path) -> None:
     """Without LPI counters. At 20 Mb/s a port sleeps for an unknown share, at 900 Mb/s not at all."""
 
