@@ -1,8 +1,8 @@
 """Ansible's YAML inventory, read as Ansible reads it, with the line of every variable.
 
 Groups nest (`children`), carry variables (`vars`) and name hosts, also as ranges (`n[01:12]`). A host's variables are
-merged from the outermost group inwards, its own last; of two groups at one depth the later name wins. Variables that
-only Ansible needs may be templates: they are passed on as text.
+merged from the outermost group inwards, its own last; of two groups at one depth the later name wins. Templates are
+passed on as text; `ansible_vars.py` has their values, and what stands in `host_vars/` and `group_vars/`.
 """
 
 import re
@@ -39,10 +39,11 @@ ANSIBLE_VARIABLES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A value and the line (1-based) where it stands."""
+    """A value and the line (1-based) where it stands; `file` is empty for the inventory's own."""
 
     value: Any
     line: int
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

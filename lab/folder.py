@@ -3,7 +3,7 @@
 A lab is a folder with ``hosts.yml`` (an Ansible inventory with the groups `switches`, `nodes` and `strips`),
 ``cables.csv`` (end_a, end_b, rate_mbps, kind, switchable and, if there are LAGs, lag) and, if it has strips,
 ``outlets.csv`` (strip, outlet, feeds).
-Variables whose names begin with ``ansible_`` and that nothing here needs are left to Ansible.
+Variables that nothing here needs are left to Ansible and to a site's own playbooks, unless they look misspelled.
 """
 
 import ipaddress
@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from lab.ansible import ANSIBLE_VARIABLES, Entry, Inventory, Variable, expand_range, read_ansible
+from lab.ansible_vars import is_installed, with_ansible
 from lab.cables import CableRow, OutletRow, read_cables, read_outlets
 from lab.clear_text import IN_CLEAR_REMEDY, clear_text_secrets
 from lab.errors import InventoryError, LabError, Problem
@@ -28,7 +29,9 @@ from lab.variables import STATE_ROOT, LabVars, NodeVars, StripVars, SwitchVars
 __all__ = ["STATE_ROOT", "find_lab", "inventories", "known_labs", "load_lab", "operand_of"]
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
-_LAB_KEYS = ("management_network", "data_network", "way_in", "watts_note")
+_LAB_KEYS = tuple(LabVars.model_fields)
+_EVERY_VARIABLE = frozenset(name for model in (LabVars, SwitchVars, NodeVars, StripVars) for name in model.model_fields)
+"""All that is read here, of whatever device."""
 
 _ALIKE = 0.8
 """How alike an unknown name has to be to a known one to be taken for a misspelling (difflib's ratio)."""
@@ -42,74 +45,86 @@ class _Loader:
         self.cabled = cabled
         self.hosts_file = str(folder / "hosts.yml")
         self.problems: list[Problem] = []
-        self.said: dict[tuple[int, str], str] = {}
-        """By line and variable of a mistake, of whom it was said first."""
+        self.said: dict[tuple[str, int, str], str] = {}
+        """By file, line and variable of a mistake, of whom it was said first."""
+        self.interfaces: dict[str, str] = {}
+        """By node whose interface is given outside hosts.yml, words that say so."""
 
     def complain(self, file: str, line: int, key: str, sentence: str, remedy: str) -> None:
         self.problems.append(Problem(file, line, key, sentence, remedy))
 
+    def complain_of(self, at: Variable, key: str, sentence: str, remedy: str) -> None:
+        """Complain of a variable, where it stands."""
+        self.complain(at.file or self.hosts_file, at.line, key, sentence, remedy)
+
     def parse(self, model: type[_AnyVars], variables: Mapping[str, Variable], line: int, who: str) -> _AnyVars | None:
         known = model.model_fields
         self.misspelled(known, variables, who)
-        given = {
-            key: var
-            for key, var in variables.items()
-            if (key in known or not key.startswith("ansible_")) and not any(clear_text_secrets({key: var}))
-        }
+        given = {key: var for key, var in variables.items() if key in known and not any(clear_text_secrets({key: var}))}
         try:
             return model.model_validate({key: var.value for key, var in given.items()})
         except ValidationError as error:
             for found in error.errors():
                 key = str(found["loc"][0]) if found["loc"] else ""
-                at = given[key].line if key in given else line
-                missing = found["type"] == "missing"
+                at = given.get(key, Variable(None, line))
+                missing = found["type"] == "missing" and len(found["loc"]) == 1
                 said = found["msg"].removeprefix("Value error, ")
                 sentence = f"{who} lacks it" if missing else f"{said} (found {found['input']!r})"
-                remedy = "add it" if missing else _nearest(key, known) if key not in known else "correct it"
+                remedy = "add it" if missing else "correct it"
                 if found["type"] == "extra_forbidden":
-                    sentence = f"{who} has no such variable"
+                    sentence, remedy = f"{key} has no part {found['loc'][-1]}", "check its spelling, or remove it"
                 elif not found["loc"]:  # how several variables go together; the sentence brings its own remedy
                     sentence, _, remedy = said.partition(": ")
                     sentence = f"{who}: {sentence}"
                 self.complain_once(at, key, who, sentence, remedy, shared=key in given)
             return None
 
-    def complain_once(self, line: int, key: str, who: str, sentence: str, remedy: str, *, shared: bool) -> None:
+    def complain_once(self, at: Variable, key: str, who: str, sentence: str, remedy: str, *, shared: bool) -> None:
         """Complain of a variable; of one that a group shares once, not for each of its members."""
-        if not shared or self.said.setdefault((line, key), who) == who:
-            self.complain(self.hosts_file, line, key, sentence, remedy)
+        file = at.file or self.hosts_file
+        if not shared or self.said.setdefault((file, at.line, key), who) == who:
+            self.complain_of(at, key, sentence, remedy)
 
     def misspelled(self, known: Iterable[str], variables: Mapping[str, Variable], who: str) -> None:
-        """Complain of variables that begin like Ansible's, and are neither read here nor known to Ansible."""
+        """Complain of variables that look like one that is read here, or like one of Ansible's, and are neither.
+
+        Any other is the site's own (rack, bmc_address): other playbooks share the inventory.
+        """
         for key, variable in variables.items():
-            if key.startswith("ansible_") and key not in (*known, *ANSIBLE_VARIABLES):
-                near = get_close_matches(key, [*known, *ANSIBLE_VARIABLES], 1, _ALIKE)
-                if near:
-                    sentence = f"{who} has no such variable, and Ansible knows none"
-                    self.complain_once(variable.line, key, who, sentence, f"did you mean {near[0]}?", shared=True)
+            if key in _EVERY_VARIABLE or key in ANSIBLE_VARIABLES:
+                continue
+            own = key.startswith("ansible_")
+            names = [*known, *(ANSIBLE_VARIABLES if own else _LAB_KEYS)]
+            near = get_close_matches(key, names, 1, _ALIKE) or ([] if own else _longer(key, names))
+            if near:
+                sentence = f"{who} has no such variable" + (", and Ansible knows none" if own else "")
+                remedy = f"did you mean {near[0]}?" + ("" if own else f" known are {', '.join(known)}")
+                self.complain_once(variable, key, who, sentence, remedy, shared=True)
 
     def secrets(self, inventory: Inventory) -> None:
         """Complain once about each secret in clear text; the secret itself is not repeated."""
-        seen: set[tuple[int, str]] = set()
+        seen: set[tuple[str, int, str]] = set()
         for variables in (inventory.variables, *(entry.variables for entry in inventory.entries)):
             for key, variable in clear_text_secrets(variables):
-                if (variable.line, key) not in seen:
-                    seen.add((variable.line, key))
-                    self.complain(self.hosts_file, variable.line, key, "holds a secret in clear text", IN_CLEAR_REMEDY)
+                file = variable.file or self.hosts_file
+                if (file, variable.line, key) not in seen:
+                    seen.add((file, variable.line, key))
+                    self.complain(file, variable.line, key, "holds a secret in clear text", IN_CLEAR_REMEDY)
 
     def ports(self, entry: Entry, found: SwitchVars) -> tuple[Port, ...]:
-        line = entry.variables["ports"].line
+        at = entry.variables["ports"]
         rates: dict[str, int] = {}
         for name, rate_mbps, _ in self.ranges(entry, "ports", found.ports):
             if name in rates:
-                self.complain(self.hosts_file, line, "ports", f"{entry.name} has {name} twice", "remove one")
+                self.complain_of(at, "ports", f"{entry.name} has {name} twice", "remove one")
             rates[name] = rate_mbps
         stated: dict[str, int] = {}
         for name, first, place in self.ranges(entry, "bridge_ports", found.bridge_ports):
-            line = entry.variables["bridge_ports"].line
+            at = entry.variables["bridge_ports"]
             if name not in rates:
-                sentence = f"{entry.name} has no port {name}"
-                self.complain(self.hosts_file, line, "bridge_ports", sentence, "name ports that `ports` lists")
+                self.complain_of(
+                    at, "bridge_ports", f"{entry.name} has no port {name}", "name ports that `ports` lists"
+                )
             stated[name] = first + place
         ports = tuple(
             Port(entry.name, name, stated.get(name, n), rate, numbered=name in stated)
@@ -117,8 +132,9 @@ class _Loader:
         )
         for number, count in Counter(stated.values()).items():
             if count > 1:
-                sentence = f"{entry.name} has bridge port {number} twice"
-                self.complain(self.hosts_file, line, "bridge_ports", sentence, "give each port its own")
+                self.complain_of(
+                    at, "bridge_ports", f"{entry.name} has bridge port {number} twice", "give each port its own"
+                )
         return ports
 
     def ranges(self, entry: Entry, key: str, patterns: Mapping[str, int]) -> Iterator[tuple[str, int, int]]:
@@ -127,8 +143,7 @@ class _Loader:
             try:
                 names = expand_range(pattern)
             except ValueError as error:
-                line = entry.variables[key].line
-                self.complain(self.hosts_file, line, key, str(error), "write it as gi1/0/[1:24]")
+                self.complain_of(entry.variables[key], key, str(error), "write it as gi1/0/[1:24]")
             else:
                 yield from ((name, value, place) for place, name in enumerate(names))
 
@@ -162,6 +177,9 @@ class _Loader:
         found = self.parse(NodeVars, entry.variables, entry.line, entry.name)
         if found is None:
             return None
+        given = entry.variables.get("interface")
+        if given is not None and given.file:
+            self.interfaces[entry.name] = f": its interface is {found.interface} ({given.file}:{given.line})"
         return Host(
             name=entry.name,
             user=found.ansible_user,
@@ -219,7 +237,7 @@ class _Loader:
             first = seen.setdefault(value, entry.name)
             if first != entry.name:
                 sentence = f"{entry.name} has the {what} {value[0]} that {first} has already"
-                self.complain(self.hosts_file, entry.variables[keys[0]].line, keys[0], sentence, "give it its own")
+                self.complain_of(entry.variables[keys[0]], keys[0], sentence, "give it its own")
 
     def inside(self, entries: Iterable[Entry], key: str, network: str) -> None:
         held = ipaddress.IPv4Network(network)
@@ -233,10 +251,11 @@ class _Loader:
                 continue  # said already
             if address not in held or address in (held.network_address, held.broadcast_address):
                 sentence = f"{entry.name} has {address}, which is not a host address of {network}"
-                self.complain(self.hosts_file, variable.line, key, sentence, "change the address or the network")
+                self.complain_of(variable, key, sentence, "change the address or the network")
 
     def load(self) -> Lab:
-        inventory = read_ansible(self.folder / "hosts.yml")
+        hosts_file = self.folder / "hosts.yml"
+        inventory = with_ansible(hosts_file, read_ansible(hosts_file), _EVERY_VARIABLE, installed=is_installed())
         self.secrets(inventory)
         lab_vars = self.parse(LabVars, {k: v for k, v in inventory.variables.items() if k in _LAB_KEYS}, 1, "all")
         switch_entries = self.members(inventory.entries, "switches")
@@ -255,10 +274,8 @@ class _Loader:
             self.networks(lab_vars, node_entries, inventory.variables)
             if lab_vars.way_in and lab_vars.way_in.rpartition(":")[0] not in {entry.name for entry in switch_entries}:
                 sentence = f"no switch {lab_vars.way_in.rpartition(':')[0]}"
-                line = inventory.variables["way_in"].line
-                self.complain(
-                    self.hosts_file, line, "way_in", sentence, "name the switch where this machine is plugged in"
-                )
+                remedy = "name the switch where this machine is plugged in"
+                self.complain_of(inventory.variables["way_in"], "way_in", sentence, remedy)
         cables = read_cables(self.folder / "cables.csv", self.problems) if self.cabled else []
         outlets = read_outlets(self.folder / "outlets.csv", self.problems, needed=bool(strip_entries))
         devices_broken = bool(self.problems)
@@ -288,7 +305,7 @@ class _Loader:
         management = ipaddress.IPv4Network(found.management_network)
         if management.overlaps(ipaddress.IPv4Network(found.data_network)):
             sentence = f"overlaps the management network {management}"
-            self.complain(self.hosts_file, variables["data_network"].line, "data_network", sentence, "choose another")
+            self.complain_of(variables["data_network"], "data_network", sentence, "choose another")
         self.inside(nodes, "ansible_host", found.management_network)
         self.inside(nodes, "data_address", found.data_network)
 
@@ -306,6 +323,7 @@ class _Loader:
                     known = (
                         f"{end.device} has no port {end.port}" if end.device in devices else f"no device {end.device}"
                     )
+                    known += self.interfaces.get(end.device, "")
                     self.complain(file, row.line, key, known, "name a port that hosts.yml lists")
                 elif end in used:
                     sentence = f"{end} holds the cable of line {used[end]} already"
@@ -353,10 +371,10 @@ class _Loader:
         return tuple(Outlet(row.strip, row.outlet, row.feeds) for row in rows)
 
 
-def _nearest(key: str, known: Iterable[str]) -> str:
-    """What to write for an unknown variable."""
-    near = get_close_matches(key, list(known), 1)
-    return f"{f'did you mean {near[0]}? ' if near else ''}known are {', '.join(known)}"
+def _longer(key: str, known: Iterable[str]) -> list[str]:
+    """Known names that have all words of an unknown one: `mtu` stands in mtu_byte."""
+    words = set(key.split("_"))
+    return [name for name in known if not name.startswith("ansible_") and words < set(name.split("_"))]
 
 
 def _way_in(text: str | None) -> tuple[str, int] | None:

@@ -8,10 +8,11 @@ from controller.checking.port_links import NO_STATE, PortLink, State, of_ends
 from controller.drivers.driver import EeeStatus
 from lab.model import End, Lab, Link
 
-Finding = Literal["one-sided", "not in force", "unknown", "in force", "on", "off"]
+Finding = Literal["contradictory", "one-sided", "not in force", "unknown", "in force", "on", "off"]
 """What EEE of a link amounts to.
 
-one-sided: on at one end, off at the other, so neither may sleep (IEEE 802.3, 78.3). not in force: on at every end that
+contradictory: a switch shows it as in force, and as off or not supported: one of the two is misread. one-sided: on at
+one end, off at the other, so neither may sleep (IEEE 802.3, 78.3). not in force: on at every end that
 was asked, and yet not negotiated. in force: negotiated. on: on, and the switch does not say whether it is in force.
 unknown: no end shows it.
 """
@@ -46,6 +47,8 @@ class EeeLink:
     @property
     def differs(self) -> bool:
         """Whether EEE of this link is not what somebody switched: at one end only, or not in force though it is up."""
+        if self.finding == "contradictory":
+            return True
         if self.finding == "one-sided":
             return self.state != "shut"
         return self.state in {"up", "unknown"} and self.finding in {"not in force", "unknown"}
@@ -73,6 +76,8 @@ def _finding(*ends: EeeStatus | None) -> Finding:
     known = [end for end in ends if end is not None]
     if not known:
         return "unknown"
+    if any(end.active and (not end.enabled or end.supported is False) for end in known):
+        return "contradictory"
     enabled = {end.enabled for end in known}
     if len(enabled) > 1:
         return "one-sided"

@@ -105,9 +105,13 @@ Command = Line | SnmpSet | AdminSet
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """A command whose output is wanted whole, without paging."""
+    """A command whose output is wanted whole, without paging.
+
+    `may_lack`: some firmware does not know it; its answer is then empty text.
+    """
 
     command: str
+    may_lack: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from agents.pack import packed
 from benchmarks.program import READY, Answer, Figure, Launch, Parameters, Placement, Program, Unfit
 from controller.experiments import mpi_calls
 from controller.experiments.mpirun import diagnose, mpirun_argv
+from controller.experiments.one_sided import UnclearWindows
 from controller.experiments.raw_files import RawFile
 from controller.experiments.traffic import PREFIX, Traffic, monitored
 from controller.transports.hosts import Json
@@ -176,9 +177,12 @@ def launch(
     matrix = None
     if job.traffic:
         counts = {name: _text(data) for name, data in fetched.items()}
-        matrix = monitored(placement.ranks, (data for name, data in counts.items() if name.startswith(PREFIX)))
+        try:
+            matrix = monitored(placement.ranks, (data for name, data in counts.items() if name.startswith(PREFIX)))
+            _write_file(folder / _TRAFFIC, json.dumps(matrix.plain()).encode() + b"\n")
+        except UnclearWindows as error:
+            notes = (*notes, str(error))
         calls = mpi_calls.read_calls(placement.ranks, counts)
-        _write_file(folder / _TRAFFIC, json.dumps(matrix.plain()).encode() + b"\n")
         if calls is None:
             notes = (*notes, _uncounted(program.name, facts_of))
         else:

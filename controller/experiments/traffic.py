@@ -1,10 +1,12 @@
 """The traffic matrix of a program, messages and bytes from rank to rank, counted by Open MPI's monitoring component.
 
 Its pml component counts every message that a rank passes to the point-to-point layer, including those that make up
-collectives ("I" lines; "E" lines are the program's own), and puts to windows ("S" lines). So an all-to-all counts as
-the messages that the chosen algorithm sends. Not counted: segmentation of a message into frames, the rendezvous
-requests that precede a long message, TCP acknowledgements. Messages between ranks of one node are counted but never
-reach a link.
+collectives ("I" lines; "E" lines are the program's own). So an all-to-all counts as the messages that the chosen
+algorithm sends. Not counted: segmentation of a message into frames, the rendezvous requests that precede a long
+message, TCP acknowledgements. Messages between ranks of one node are counted but never reach a link.
+
+Its osc component counts what a rank does to windows: "S" lines what it puts, which goes to the target, and "R" lines
+what it fetches, which comes from the target. `one_sided.py` decides whether messages have it already.
 """
 
 import json
@@ -15,13 +17,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.program import Placement
+from controller.experiments.one_sided import Count, apart
 from lab.errors import LabError
 
 PREFIX: Final = "monitor"
 """Each rank writes its counts to PREFIX.RANK.prof."""
 
 _LINE: Final = re.compile(
-    r"(?P<kind>[EIS])\t(?P<source>\d+)\t(?P<target>\d+)\t(?P<byte>\d+) bytes\t(?P<count>\d+) msgs"
+    r"(?P<kind>[EISR])\t(?P<source>\d+)\t(?P<target>\d+)\t(?P<byte>\d+) bytes\t(?P<count>\d+) msgs"
 )
 
 Matrix = tuple[tuple[int, ...], ...]
@@ -53,9 +56,11 @@ class NodeTraffic:
 
 
 def monitored(placement_ranks: int, texts: Iterable[str]) -> Traffic:
-    """The matrix of a program from the files of its ranks; LabError if a rank's file is missing or unreadable."""
-    messages = [[0] * placement_ranks for _ in range(placement_ranks)]
-    sizes = [[0] * placement_ranks for _ in range(placement_ranks)]
+    """The matrix of a program from the files of its ranks; LabError if a rank's file is missing or unreadable.
+
+    UnclearWindows if what went over windows cannot be told from its messages.
+    """
+    counted: dict[str, dict[tuple[int, int], Count]] = {kind: {} for kind in "EISR"}
     written = 0
     for text in texts:
         if not text.startswith("# POINT TO POINT"):
@@ -64,19 +69,27 @@ def monitored(placement_ranks: int, texts: Iterable[str]) -> Traffic:
             )
         written += 1
         for found in _LINE.finditer(text):
-            source, target = int(found["source"]), int(found["target"])
-            if max(source, target) >= placement_ranks:
-                raise LabError(
-                    f"Open MPI's monitoring names rank {max(source, target)} of {placement_ranks}: run it again."
-                )
-            messages[source][target] += int(found["count"])
-            sizes[source][target] += int(found["byte"])
+            pair = int(found["source"]), int(found["target"])
+            if max(pair) >= placement_ranks:
+                raise LabError(f"Open MPI's monitoring names rank {max(pair)} of {placement_ranks}: run it again.")
+            counts = counted[found["kind"]]
+            counts[pair] = counts.get(pair, Count()) + Count(int(found["count"]), int(found["byte"]))
     if written != placement_ranks:
         raise LabError(
             f"Open MPI's monitoring wrote files for {written} of {placement_ranks} ranks: install its component on all "
             "nodes (`ompi_info | grep monitoring`), and make the program call MPI_Finalize."
         )
-    return Traffic(tuple(map(tuple, messages)), tuple(map(tuple, sizes)))
+    moved = apart(own=counted["E"], inner=counted["I"], put=counted["S"], fetched=counted["R"])
+    totals: dict[tuple[int, int], Count] = {}
+    for part in (counted["E"], counted["I"], moved):
+        for pair, count in part.items():
+            totals[pair] = totals.get(pair, Count()) + count
+    ranks = range(placement_ranks)
+    rows = [[totals.get((source, target), Count()) for target in ranks] for source in ranks]
+    return Traffic(
+        tuple(tuple(count.messages for count in row) for row in rows),
+        tuple(tuple(count.byte for count in row) for row in rows),
+    )
 
 
 def node_traffic(traffic: Traffic, placement: Placement) -> tuple[NodeTraffic, ...]:

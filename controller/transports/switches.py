@@ -13,7 +13,7 @@ from controller.transports.session import Acknowledged
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import access_of
 from controller.transports.terminal import PATIENCE_S
-from lab.errors import Unreachable
+from lab.errors import Rejected, Unreachable
 from lab.model import Switch
 
 OpenLine = Callable[[Switch, Driver, float], CommandLine]
@@ -46,10 +46,18 @@ class SwitchSession:
         for query in dict.fromkeys(queries):
             match query:
                 case Show():
-                    answers[query] = self._command_line().show(query.command)
+                    answers[query] = self._show(query)
                 case Walk():
                     answers[query] = self._snmp().walk(query.oid)
         return answers
+
+    def _show(self, query: Show) -> str:
+        try:
+            return self._command_line().show(query.command)
+        except Rejected:
+            if query.may_lack:
+                return ""
+            raise
 
     def send(self, command: Command) -> Acknowledged:
         """Send one command and wait until the switch has accepted it."""

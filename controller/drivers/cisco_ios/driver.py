@@ -8,8 +8,11 @@ them; a native VLAN that is tagged (the operational line, else `vlan dot1q tag n
 static entries that drop frames or name several ports. VLANs 1002-1005 are left out of everything. LAGs count with
 any protocol. Flow control is reception of PAUSE only: Catalyst ports do not send it [M].
 
-Quirks: `trunk_encapsulation` (models that also know ISL need `dot1q` before trunk mode); `eee_default` (EEE is
-on unless the configuration says otherwise).
+EEE of a port is what its lines in the configuration say. Without one the default of the model holds, which the switch
+shows port by port: it is on where it is operational or enabled in the ASIC.
+
+Quirks: `trunk_encapsulation` (models that also know ISL need `dot1q` before trunk mode); `eee_default` (whether EEE is
+on unless the configuration says otherwise: the ports are then not asked one by one for their state).
 """
 
 import re
@@ -18,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
 from controller.drivers.cisco_ios import written
+from controller.drivers.cisco_ios.eee import PortEee, eee_commands
 from controller.drivers.cisco_ios.names import interface_key, interface_name
 from controller.drivers.cisco_ios.read import (
     UNUSABLE_VIDS,
@@ -102,8 +106,9 @@ class CiscoIos:
 
     def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
         """What to ask to know these aspects."""
-        del switch
-        return tuple(dict.fromkeys(query for aspect in _QUERIES if aspect in aspects for query in _QUERIES[aspect]))
+        known = [query for aspect in _QUERIES if aspect in aspects for query in _QUERIES[aspect]]
+        shown = self.eee_queries(switch) if "energy" in aspects and "eee_default" not in switch.quirks else ()
+        return tuple(dict.fromkeys([*known, *shown]))
 
     def parse(
         self, switch: Switch, aspects: frozenset[Aspect], answers: Answers, base: SwitchState | None
@@ -120,7 +125,7 @@ class CiscoIos:
             raise Unreadable(switch.name, RUNNING.command, f"interface {lacking} is missing")
         members = _members(configured, names)
         names |= {key: name for key, name in lags.items() if int(key[1]) in {number for number, _ in members.values()}}
-        reading = _Reading(switch, configured, names, members)
+        reading = _Reading(switch, configured, names, members, answers)
         state = base or SwitchState({name: PortState() for name in names.values()})
         ports = {name: state.ports.get(name, PortState()) for name in names.values()}
         for key, name in names.items():
@@ -180,24 +185,20 @@ class CiscoIos:
     def eee_queries(self, switch: Switch) -> tuple[Query, ...]:
         """What to ask for `eee`: the configuration, and two shows for each port."""
         names = [interface_name(port.name) for port in switch.ports]
-        kinds = ("capabilities", "status")
-        return (RUNNING, *(Show(f"show eee {kind} interface {name}") for name in names for kind in kinds))
+        return (RUNNING, *(Show(command, may_lack=True) for name in names for command in eee_commands(name)))
 
     def eee(self, switch: Switch, answers: Answers) -> Mapping[str, EeeStatus]:
-        """EEE of each port as the switch shows it. The layout rests on memory [M]; what is not found is unknown."""
+        """EEE of each port as the switch shows it; what is not found is unknown."""
         configured = _read(switch, RUNNING, answers, read_configuration)
         found = {}
         for port in switch.ports:
-            full = interface_name(port.name)
-            able = _field_of(answers, f"show eee capabilities interface {full}", "EEE(efficient-ethernet)")
-            partner = _field_of(answers, f"show eee capabilities interface {full}", "Link Partner")
-            status = _field_of(answers, f"show eee status interface {full}", "EEE(efficient-ethernet)")
+            shown = PortEee.of(answers, interface_name(port.name))
             lines = configured.interfaces.get(interface_key(port.name) or ("", ""), [])
             found[port.name] = EeeStatus(
-                supported=_says_yes(able),
-                enabled=_eee_on(switch, lines),
-                active=None if status is None else status.lower().startswith("operational"),
-                partner=_says_yes(partner),
+                supported=shown.supported,
+                enabled=shown.enabled(lines, default=bool(switch.quirks.get("eee_default"))),
+                active=shown.active,
+                partner=shown.partner,
                 hold_us=None,
                 wake_us=None,
             )
@@ -225,12 +226,13 @@ class CiscoIos:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One reading of a switch: `names` of the lab's ports by interface, and each member's LAG and mode."""
+    """One reading of a switch: `names` of the lab's ports by interface, each member's LAG and mode, all answers."""
 
     switch: Switch
     configured: Configured
     names: Mapping[Key, str]
     members: Mapping[Key, tuple[int, str]]
+    answers: Answers
 
     def port(self, port: PortState, key: Key, aspects: frozenset[Aspect]) -> PortState:
         lines = self.configured.interfaces[key]
@@ -242,7 +244,9 @@ class _Reading:
         if "stp" in aspects:
             port = replace(port, stp="spanning-tree bpdufilter enable" not in lines)
         if "energy" in aspects:
-            port = replace(port, eee=_eee_on(self.switch, lines) and key[0] != "po", hold_us=None)
+            shown = PortEee.of(self.answers, interface_name(self.names[key]))
+            default = bool(self.switch.quirks.get("eee_default"))
+            port = replace(port, eee=key[0] != "po" and shown.enabled(lines, default=default), hold_us=None)
         return port
 
     def memberships(self, ports: Mapping[str, PortState], switchports: Mapping[Key, Fields]) -> Mapping[str, PortState]:
@@ -301,24 +305,6 @@ def _members(configured: Configured, names: Mapping[Key, str]) -> dict[Key, tupl
     return found
 
 
-def _eee_on(switch: Switch, lines: Sequence[str]) -> bool:
-    if "no power efficient-ethernet auto" in lines:
-        return False
-    return "power efficient-ethernet auto" in lines or bool(switch.quirks.get("eee_default"))
-
-
-def _says_yes(text: str | None) -> bool | None:
-    return None if text is None else text.lower().startswith("yes")
-
-
-def _field_of(answers: Answers, command: str, name: str) -> str | None:
-    answer = answers.get(Show(command))
-    if not isinstance(answer, str):
-        return None
-    found = re.search(rf"^\s*{re.escape(name)}\s*:\s*(.+?)\s*$", answer, re.MULTILINE)
-    return found[1] if found else None
-
-
 def _text(switch: Switch, query: Show, answers: Answers) -> str:
     answer = answers.get(query)
     if not isinstance(answer, str):
@@ -347,7 +333,7 @@ FAMILY = Family(
     verified="a simulated switch written from Cisco's command references, and published samples of shows; no real "
     "switch",
     from_memory=(
-        "layout of `show eee`; that a change of EEE restarts the link by itself; `spanning-tree bpdufilter` as a port "
+        "that a change of EEE restarts the link by itself; `spanning-tree bpdufilter` as a port "
         "without spanning tree; that a port that leaves a channel keeps its VLANs; that PAUSE is received only; length "
         "of a list of VLANs in a line"
     ),

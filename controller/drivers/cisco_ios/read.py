@@ -18,7 +18,8 @@ UNUSABLE_VIDS = frozenset(range(1002, 1006))
 EVERY_VID = frozenset(range(1, 4095)) - UNUSABLE_VIDS
 
 _VLAN_HEAD = re.compile(r"^VLAN\s+Name\s+Status\b", re.MULTILINE)
-_VLAN_ROW = re.compile(r"^(\d+)\s+.*?\s(active|act/lshut|suspended|sus/lshut|sus/ishut|act/unsup|act/ishut)\b")
+_VLAN_ROW = re.compile(r"(\d+)\s+\S")
+_VLAN_STATUS = re.compile(r"\s(active|act/lshut|suspended|sus/lshut|sus/ishut|act/unsup|act/ishut)\b")
 _STATIC = re.compile(r"^mac[ -]address-table static (\S+) vlan (\d+) (?:interface (.+)|drop)$")
 _STP_OFF = re.compile(r"^no spanning-tree vlan (\S+)$")
 
@@ -83,10 +84,26 @@ def statics(configured: Configured) -> Iterator[tuple[int, bytes, Key | None]]:
 
 
 def read_vlans(text: str) -> frozenset[int]:
-    """The VLANs that exist, from `show vlan brief`; suspended ones count."""
-    if not _VLAN_HEAD.search(text):
+    """The VLANs that exist, from `show vlan brief`; suspended ones count.
+
+    A name that is wider than its column puts the status into the next row.
+    """
+    head = _VLAN_HEAD.search(text)
+    if not head:
         raise ValueError("it has no table of VLANs")
-    vids = {int(found[1]) for line in text.splitlines() if (found := _VLAN_ROW.match(line))}
+    vids: set[int] = set()
+    begun: int | None = None
+    for line in text[head.end() :].splitlines():
+        row = _VLAN_ROW.match(line)
+        if row and begun is not None:
+            break
+        if row:
+            begun = int(row[1])
+        if begun is not None and _VLAN_STATUS.search(line):
+            vids.add(begun)
+            begun = None
+    if begun is not None:
+        raise ValueError(f"VLAN {begun} has no status that is known")
     if 1 not in vids:
         raise ValueError("VLAN 1 is missing")
     return frozenset(vids) - UNUSABLE_VIDS

@@ -18,6 +18,7 @@ def _eee(*, enabled: bool, active: bool | None = None) -> EeeStatus:
 
 
 ON, OFF = _eee(enabled=True, active=True), _eee(enabled=False, active=False)
+ODD = _eee(enabled=False, active=True)
 IDLE, SILENT = _eee(enabled=True, active=False), _eee(enabled=True)
 
 
@@ -41,6 +42,9 @@ def _trunk(first: EeeStatus | None, second: EeeStatus | None, *links: PortLink) 
         ((SILENT, SILENT), (UP, UP), "on", False),
         ((OFF, OFF), (UP, UP), "off", False),
         ((None, None), (UP, UP), "unknown", True),
+        ((ODD, ODD), (UP, UP), "contradictory", True),
+        ((ON, ODD), (UP, UP), "contradictory", True),
+        ((ODD, None), (UP, UP), "contradictory", True),
     ],
 )
 def test_what_two_ends_amount_to(

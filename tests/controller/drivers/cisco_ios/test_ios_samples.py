@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.drivers.cisco_ios.names import interface_key, interface_name, read_vids, vid_lists
+from controller.drivers.cisco_ios.read import read_vlans
 from controller.drivers.driver import ASPECTS, Show
 from controller.model.state import PortState
 from lab.errors import Unreadable
@@ -239,6 +240,24 @@ def test_an_answer_that_is_missing_is_told(missing: Show) -> None:
 def test_spanning_tree_that_is_off_in_some_vlans_is_on() -> None:
     answers = {**ANSWERS, Show("show running-config"): RUNNING.replace("vlan 1-4094", "vlan 1-1000")}
     assert DRIVER.parse(CORE, ALL, answers, None).stp
+
+
+def test_a_vlan_whose_name_is_wider_than_its_column_exists() -> None:
+    """IOS XE takes names of up to 128 letters; the row then goes on below (layout of genieparser's sample)."""
+    head = (
+        "VLAN Name                             Status    Ports\n---- -------------------------------- --------- -----\n"
+    )
+    first, wide = (
+        "1    default                          active    Gi1/0/2\n",
+        "active-storage-of-the-racks-1-to-7-of-hall-2",
+    )
+    for below in ("active    Gi1/0/3, Gi1/0/4", "suspended", "act/lshut"):
+        rows = f"{first}40   {wide}\n{'':38}{below}\n{'':48}Gi1/0/9\n41   {wide * 2}\n{'':38}active\n42   x   active\n"
+        assert read_vlans(head + rows) == {1, 40, 41, 42}
+    with pytest.raises(ValueError, match="VLAN 40"):
+        read_vlans(f"{head}{first}40   storage-of-the-racks-1-to-7-of-hall-2\n41   x        active\n")
+    with pytest.raises(ValueError, match="VLAN 40"):
+        read_vlans(f"{head}{first}40   storage-of-the-racks-1-to-7-of-hall-2\n")
 
 
 def test_eee_is_told_by_the_configuration_and_the_quirk() -> None:
