@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import os
 import re
 import shutil
@@ -22,6 +23,10 @@ from agents.stream import AgentError
 _POWERCAP = Path("/sys/class/powercap")
 _IPMI_DEVICES = ("/dev/ipmi0", "/dev/ipmi/0", "/dev/ipmidev/0")
 _DCMI_WATT = re.compile(r"Instantaneous power reading:\s*(\d+)\s*Watts")
+_DCMI_STATE = re.compile(r"Power reading state is:\s*(\S+)")
+_REDFISH_ENABLED = ("Enabled", "Updating", "Quiesced", "")
+"""Status.State of a sensor that measures; Disabled, Absent, UnavailableOffline, StandbyOffline and others do not."""
+
 _SLOW_S = 20.0
 
 
@@ -109,11 +114,24 @@ def _power_series(source: str) -> tuple[Series, ...]:
 
 
 def parse_dcmi(text: str) -> float:
-    """Watts from `ipmitool dcmi power reading`; ValueError if there are none."""
-    found = _DCMI_WATT.search(text)
+    """Watts from `ipmitool dcmi power reading`; ValueError if there are none.
+
+    A controller whose power reading state is not "activated" measures no power (DCMI 1.5, Get Power Reading, bit 6).
+    What it shows all the same, 0 or some watts, is not taken: nobody says what it is. Nor is 0 W, as the node runs this.
+    """
+    found, state = _DCMI_WATT.search(text), _DCMI_STATE.search(text)
     if found is None:
         raise ValueError("the management controller reports no power")
-    return float(found.group(1))
+    if state is not None and state.group(1).lower() != "activated":
+        raise ValueError(f"the management controller measures no power (its power reading is {state.group(1)})")
+    return _of_running_node(float(found.group(1)))
+
+
+def _of_running_node(watt: float) -> float:
+    """The power; ValueError if no node that runs can draw it."""
+    if not 0 < watt < math.inf:
+        raise ValueError(f"the management controller reports {watt:g} W of a node that runs")
+    return watt
 
 
 def ipmi_source(every_s: float) -> Source:
@@ -135,15 +153,28 @@ def ipmi_source(every_s: float) -> Source:
 
 
 def parse_redfish(resource: Any) -> float:
-    """Watts from a Power resource (DMTF DSP0266, PowerControl) or an EnvironmentMetrics one; ValueError without."""
+    """Watts from a Power resource (DMTF DSP0266, PowerControl) or an EnvironmentMetrics one; ValueError without.
+
+    A part whose Status.State is not that of a sensor that measures is left out.
+    """
     if isinstance(resource, dict):
         for control in resource.get("PowerControl") or ():
-            if isinstance(control, dict) and isinstance(control.get("PowerConsumedWatts"), (int, float)):
-                return float(control["PowerConsumedWatts"])
+            if isinstance(control, dict) and _is_number(control.get("PowerConsumedWatts")) and _measures(control):
+                return _of_running_node(float(control["PowerConsumedWatts"]))
         reading = resource.get("PowerWatts")
-        if isinstance(reading, dict) and isinstance(reading.get("Reading"), (int, float)):
-            return float(reading["Reading"])
+        if isinstance(reading, dict) and _is_number(reading.get("Reading")) and _measures(reading):
+            return _of_running_node(float(reading["Reading"]))
     raise ValueError("the resource reports no power")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _measures(part: dict[str, Any]) -> bool:
+    """Whether a part of a resource says that it measures now; one without a Status says nothing else."""
+    status = part.get("Status")
+    return not isinstance(status, dict) or str(status.get("State") or "") in _REDFISH_ENABLED
 
 
 def redfish_source(url: str, credentials: str, *, verify: bool, every_s: float) -> Source:

@@ -210,6 +210,7 @@ class _Loader:
             outlet_count=found.outlets,
             community_variable=found.community_env,
             snmp_user=found.snmp_v3.user_of() if found.snmp_v3 else None,
+            unit=found.unit,
         )
 
     def members(self, entries: Iterable[Entry], group: str) -> list[Entry]:
@@ -267,7 +268,9 @@ class _Loader:
         switches = tuple(filter(None, map(self.switch, switch_entries)))
         hosts = tuple(filter(None, map(self.host, node_entries)))
         strips = tuple(filter(None, map(self.strip, strip_entries)))
-        self.unique((*switch_entries, *node_entries, *strip_entries), ("ansible_host", "ansible_port"), "address")
+        self.unique(
+            (*switch_entries, *node_entries, *strip_entries), ("ansible_host", "ansible_port", "unit"), "address"
+        )
         self.unique(node_entries, ("data_address",), "data address")
         self.unique(node_entries, ("mac",), "MAC address")
         if lab_vars is not None:

@@ -224,7 +224,10 @@ class Outlet:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A metered, switched power strip that speaks SNMP."""
+    """A metered power strip that speaks SNMP; one that only meters its inlets has no outlets.
+
+    `unit`: which one of a daisy chain behind one address it is, from 0.
+    """
 
     name: str
     family: StripFamily
@@ -235,6 +238,7 @@ class Strip:
     outlet_count: int
     community_variable: str = ""
     snmp_user: SnmpUser | None = None
+    unit: int = 0
 
     @property
     def community(self) -> Secret:

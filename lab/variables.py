@@ -30,6 +30,10 @@ _WITHOUT_SNMP = ("linux_bridge", "openvswitch")
 """Families that are Linux machines; their drivers need no SNMP."""
 
 
+_CHAINED = ("eaton_g3", "raritan_px")
+"""Families of strips of which each unit of a daisy chain is a strip of its own in the inventory."""
+
+
 def _address(text: str) -> str:
     return str(ipaddress.IPv4Address(text))
 
@@ -235,7 +239,18 @@ class StripVars(_SnmpVars):
     ansible_host: Address = Field(description="its management address")
     family: StripFamily = Field(description="whose MIB it speaks")
     model: str = Field(description="as its maker calls it")
-    outlets: int = Field(ge=1, le=64, description="how many it has")
+    outlets: int = Field(
+        ge=0, le=64, description="how many it has that it meters or switches; 0: it meters inlets only"
+    )
+    unit: int = Field(default=0, ge=0, le=63, description="which one of a daisy chain behind this address, from 0")
+
+    @field_validator("unit")
+    @classmethod
+    def _chained(cls, unit: int, info: ValidationInfo) -> int:
+        family = info.data.get("family")
+        if unit and family is not None and family not in _CHAINED:
+            raise ValueError(f"units of a chain are known of {', '.join(_CHAINED)} only, not of a {family}")
+        return unit
 
     @model_validator(mode="after")
     def _secrets(self) -> "StripVars":

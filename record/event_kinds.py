@@ -35,6 +35,7 @@ class EventKind(StrEnum):
     COUNTERS_MISSING = "counters_missing", True
     METER_FROZEN = "meter_frozen", True
     METER_RECOVERED = "meter_moves", False
+    TOTAL_EXCEEDED = "total_exceeded", True
     CLOCK_JUMP = "clock_jump", True
     CLOCK_UNKNOWN = "clock_unknown", True
 

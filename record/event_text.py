@@ -37,6 +37,9 @@ _SENTENCES: Final[Mapping[str, Callable[[Event], str]]] = {
     EventKind.COUNTERS_MISSING: lambda event: f"{event['source']} lacks {event['columns']}",
     EventKind.METER_FROZEN: lambda event: f"{event['source']} has stopped measuring",
     EventKind.METER_RECOVERED: lambda event: f"{event['source']} measures again",
+    EventKind.TOTAL_EXCEEDED: lambda event: (
+        f"{event['source']}: its outlets draw {event['excess_watt']:.0f} W more than the whole strip shows"
+    ),
     EventKind.CLOCK_JUMP: lambda event: f"this machine's clock jumped by {event['jump_ns'] / 1e6:.0f} ms",
     EventKind.CLOCK_UNKNOWN: lambda event: f"{event['source']}'s clock is unknown: {_reason(event)}",
     EventKind.TRIAL_BEGUN: lambda event: f"trial {event['trial']} began",

@@ -66,6 +66,7 @@ class _Proposer:
         self._rates = {End(port.switch, port.name): port.rate_mbps for switch in lab.switches for port in switch.ports}
         self._rates |= {End(host.name, host.interface): host.rate_mbps for host in lab.hosts}
         self._claims = dict(self._claimed())
+        self._several = {end for end, heard in self._heard() if heard.several}
         self._remarks: dict[End, str] = {}
         self._cables: dict[End, SeenCable] = {}  # by each of its ends
 
@@ -90,9 +91,7 @@ class _Proposer:
         self._join_all()
         for end, heard in self._heard():
             if end not in self._claims:
-                name = heard.name or as_text(heard.chassis)
-                said = f"hears {name}, port {as_text(heard.port)}, which hosts.yml does not list"
-                self._remarks.setdefault(end, said)
+                self._remarks.setdefault(end, _strange(heard))
         for end in self._linked():
             if end not in self._cables:
                 self._remarks.setdefault(end, self._silent(end))
@@ -119,6 +118,9 @@ class _Proposer:
         there = self._claims[end]
         if there not in self._rates:
             self._remarks[end] = f"hears {there.device}, at a port that cannot be told"
+            return
+        if there in self._several:
+            self._remarks[end] = f"hears {there}, which hears several neighbours"
             return
         others = [other for other, who in self._claims.items() if who == there and other != end]
         answer = self._claims.get(there)
@@ -174,6 +176,13 @@ class _Proposer:
             shut = [port.name for port in switch.ports if port.name not in sight.link]
             if shut and sight.link:
                 yield Remark(switch.name, f"nothing can be seen of shut ports: {', '.join(shut)}")
+
+
+def _strange(heard: Neighbour) -> str:
+    if heard.several:
+        names = (f"{one.name or as_text(one.chassis)}, port {as_text(one.port)}" for one in heard.several)
+        return f"hears several neighbours, so nothing proves which one its cable leads to: {'; '.join(names)}"
+    return f"hears {heard.name or as_text(heard.chassis)}, port {as_text(heard.port)}, which hosts.yml does not list"
 
 
 def cables_csv(lab: Lab, proposal: Proposal) -> str:

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from controller.checking.neighbours import Directory, Sight, as_text
 from controller.drivers.driver import Answers, SnmpValue, Walk
 from controller.drivers.interface_names import interface_key
-from controller.drivers.lldp_shows import Neighbour
+from controller.drivers.lldp_shows import Neighbour, by_port
 from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, IF_OPER_STATUS, Place, places
 from lab.model import End, Lab, Link, Switch
 
@@ -34,12 +34,13 @@ QUERIES: Final = (
 _UP, _LEARNED = 1, 3
 
 Witness = Literal["lldp", "address", "link", ""]
-Finding = Literal["confirmed", "wrong", "unseen"]
+Finding = Literal["confirmed", "wrong", "unclear", "unseen"]
+"""unclear: a port hears several neighbours, so none of them is proved to be at the other end of its cable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The finding for one cable; `sentence` says what is wrong, empty otherwise."""
+    """The finding for one cable; `sentence` says what is wrong or unclear, empty otherwise."""
 
     link: Link
     finding: Finding
@@ -60,7 +61,7 @@ def read_sight(switch: Switch, answers: Answers, shown: Mapping[str, Neighbour] 
     return Sight(
         link=link,
         learned=_learned(at, answers),
-        neighbours={**_named([place.name for place in at], shown or {}), **dict(_neighbours(answers, local))},
+        neighbours={**_named([place.name for place in at], shown or {}), **by_port(_neighbours(answers, local))},
         chassis=next(
             (_octets(value) for index, value in _column(answers, LLDP_OWN_CHASSIS).items() if index == "0"), b""
         ),
@@ -107,10 +108,11 @@ def without_link(lab: Lab, sights: Mapping[str, Sight]) -> tuple[End, ...]:
 def _verdict(
     lab: Lab, link: Link, sights: Mapping[str, Sight], cables: Mapping[End, Link], directory: Directory
 ) -> Verdict:
-    for end, other in ((link.a, link.b), (link.b, link.a)):
-        found = _by_lldp(link, end, other, sights, directory)
-        if found:
-            return found
+    heard = [_by_lldp(link, end, other, sights, directory) for end, other in ((link.a, link.b), (link.b, link.a))]
+    for finding in ("wrong", "unclear", "confirmed"):
+        for verdict in heard:
+            if verdict is not None and verdict.finding == finding:
+                return verdict
     for end, other in ((link.a, link.b), (link.b, link.a)):
         found = _by_address(lab, link, end, other, sights, cables)
         if found:
@@ -125,6 +127,8 @@ def _by_lldp(link: Link, end: End, other: End, sights: Mapping[str, Sight], dire
     if end.device not in sights or end.port not in sights[end.device].neighbours:
         return None
     heard = sights[end.device].neighbours[end.port]
+    if heard.several:
+        return _by_several(link, end, other, heard, directory)
     there = directory.who(heard)
     if there is not None and there.device == other.device and there.port in ("", other.port):
         return Verdict(link, "confirmed", "lldp")
@@ -133,6 +137,20 @@ def _by_lldp(link: Link, end: End, other: End, sights: Mapping[str, Sight], dire
     device, port = (there.device, there.port) if there is not None else (heard.name or as_text(heard.chassis), "")
     where = f"{device}:{port or as_text(heard.port)}"
     return Verdict(link, "wrong", "lldp", f"{end} is plugged into {where} (LLDP), not into {other}")
+
+
+def _by_several(link: Link, end: End, other: End, heard: Neighbour, directory: Directory) -> Verdict:
+    """A port that hears several: wrong if none of them can be the other end."""
+    known = [directory.who(one) for one in heard.several]
+    names = [
+        str(who) if who is not None and who.port else f"{one.name or as_text(one.chassis)}:{as_text(one.port)}"
+        for who, one in zip(known, heard.several, strict=True)
+    ]
+    said = f"{end} hears {' and '.join(names)} (LLDP)"
+    if any(who is None or (who.device == other.device and who.port in ("", other.port)) for who in known):
+        sentence = f"{said}, so {link.name} is not proved: find what is between, or wait until an old entry is gone"
+        return Verdict(link, "unclear", "lldp", sentence)
+    return Verdict(link, "wrong", "lldp", f"{said}, not {other}")
 
 
 def _by_address(

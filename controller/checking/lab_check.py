@@ -71,7 +71,7 @@ class LabReport:
         return (
             *(contact.problem for contact in self.contacts if contact.problem),
             *(problem for report in self.switches.values() for problem in report.problems),
-            *(verdict.sentence for verdict in self.cables if verdict.finding == "wrong"),
+            *(verdict.sentence for verdict in self.cables if verdict.finding in {"wrong", "unclear"}),
             *self.node_problems,
             *self.strip_problems,
         )

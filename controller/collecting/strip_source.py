@@ -17,6 +17,7 @@ from record.sample_tables import Batch, Column
 _FROZEN_LEAST_S: Final = 10.0
 _FROZEN_PERIODS: Final = 20.0  # of the time that the strip usually shows the same
 _FROZEN_CHANGES: Final = 10  # needed to know that time
+_EXCEEDED_READINGS: Final = 10  # in a row: a load that comes shows at its outlet first
 _ENERGY_STEPS: Final = 3.0  # that must be overdue
 
 
@@ -59,6 +60,7 @@ class StripSource:
         self._changed_ns: int | None = None
         self._stretches_s: list[float] = []
         self._frozen = False
+        self._exceeding = 0
 
     @property
     def name(self) -> str:
@@ -77,7 +79,7 @@ class StripSource:
         self._remember([(number, channel) for number, _, channel in rows], sent_ns)
         overdue = {number for number, _, channel in rows if self._overdue(number, channel, sent_ns)}
         frozen = self._standing_still(sent_ns) or bool(overdue)
-        events = self._transition(sent_ns, frozen=frozen)
+        events = (*self._transition(sent_ns, frozen=frozen), *self._exceeded(reading))
         whole = self._standing_still(sent_ns) or 0 in overdue
         marks = ["stale" if whole or n in overdue else "reset" if n in reset else "" for n, _, _ in rows]
         columns: dict[str, Column] = {
@@ -150,3 +152,10 @@ class StripSource:
         since_ns = now_ns if self._changed_ns is None else self._changed_ns
         kind = EventKind.METER_FROZEN if frozen else EventKind.METER_RECOVERED
         return (SourceEvent(kind, {"since_ns": since_ns}),)
+
+    def _exceeded(self, reading: StripReading) -> tuple[SourceEvent, ...]:
+        """An event, once, if the outlets have drawn more than the whole strip for several readings."""
+        self._exceeding = self._exceeding + 1 if reading.excess_watt else 0
+        if self._exceeding != _EXCEEDED_READINGS:
+            return ()
+        return (SourceEvent(EventKind.TOTAL_EXCEEDED, {"excess_watt": reading.excess_watt}),)

@@ -5,7 +5,7 @@ collection. Other families are asked over SNMP only.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,7 @@ from controller.drivers.column_table import table_rows
 from controller.drivers.driver import Show
 from lab.model import SwitchFamily
 
+_MAC_BYTE: Final = 6
 _MAC: Final = re.compile(r"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4}){2}")
 
 
@@ -20,12 +21,33 @@ _MAC: Final = re.compile(r"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{4
 class Neighbour:
     """Who is at the other end: chassis and port as the neighbour itself writes them, and its system name.
 
-    A name that a table cut short ends in ` ...`.
+    A name that a table cut short ends in ` ...`. `several`: all that one port hears, if that is more than one; they
+    have no chassis and no port together, and are nobody of the inventory.
     """
 
     chassis: bytes
     port: bytes
     name: str
+    several: "tuple[Neighbour, ...]" = ()
+
+
+def by_port(heard: Iterable[tuple[str, Neighbour]]) -> Mapping[str, Neighbour]:
+    """What each port hears. A port may hear several: over a device that passes LLDP on, or one that has just left."""
+    found: dict[str, dict[Neighbour, None]] = {}
+    for port, neighbour in heard:
+        found.setdefault(port, {})[neighbour] = None
+    return {port: _together(tuple(neighbours)) for port, neighbours in found.items()}
+
+
+def _together(neighbours: tuple[Neighbour, ...]) -> Neighbour:
+    if len(neighbours) == 1:
+        return neighbours[0]
+    several = tuple(sorted(neighbours, key=lambda one: (one.name, one.chassis, one.port)))
+    return Neighbour(b"", b"", " and ".join(one.name or _text(one.chassis) for one in several), several)
+
+
+def _text(chassis: bytes) -> str:
+    return chassis.hex(":") if len(chassis) == _MAC_BYTE else chassis.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +84,15 @@ def read(family: SwitchFamily, text: str) -> Mapping[str, Neighbour]:
     Old IOS lists details without the port that they belong to: nothing is read of those.
     """
     if family == "cisco_ios":
-        return dict(_ios(text))
+        return by_port(_ios(text))
     table = _TABLES.get(family)
-    found: dict[str, Neighbour] = {}
-    if table is None:
-        return found
+    return {} if table is None else by_port(_rows(table, text))
+
+
+def _rows(table: _Table, text: str) -> Iterator[tuple[str, Neighbour]]:
     for cells in table_rows(text):
         if len(cells) > table.name and cells[table.chassis]:
-            neighbour = Neighbour(_chassis(cells[table.chassis]), cells[table.port].encode(), cells[table.name])
-            found[cells[0]] = neighbour
-    return found
+            yield cells[0], Neighbour(_chassis(cells[table.chassis]), cells[table.port].encode(), cells[table.name])
 
 
 def _ios(text: str) -> Iterator[tuple[str, Neighbour]]:

@@ -14,7 +14,10 @@ TENTH_KWH_JOULE = 360_000.0
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A column, or one object; one count is worth `step`. {n} in `oid` stands for the row of an outlet or of a feed."""
+    """A column, or one object; one count is worth `step`.
+
+    {n} in `oid` stands for the row of an outlet or of a feed, {u} for the unit of a chain.
+    """
 
     oid: str
     step: float
@@ -34,11 +37,13 @@ class Switching:
 class Rows:
     """A column that lists rows by their index, its values being the strip's names for them.
 
-    `default` is the index of a strip that does not list its rows, {n} being the outlet's number.
+    `default` is the index of a strip that does not list its rows, {n} being the outlet's number. Of a strip in a chain
+    only rows that begin with `head` count, {u} being its unit; the others are those of other strips.
     """
 
     oid: str
     default: str
+    head: str = ""
 
 
 def number_at(strip: Strip, found: Found, oid: str) -> int | None:
@@ -61,14 +66,19 @@ def _measured(strip: Strip, found: Found, quantity: Quantity | None, row: str) -
     """A quantity's value; None without one. Negative numbers mean "not available" in all of these MIBs."""
     if quantity is None:
         return None
-    count = number_at(strip, found, quantity.oid.format(n=row))
+    count = number_at(strip, found, _at(strip, quantity.oid, row))
     return None if count is None or count < 0 else count * quantity.step
 
 
-def _listed(found: Found, rows: Rows) -> list[str]:
+def _at(strip: Strip, oid: str, row: object = "") -> str:
+    return oid.format(n=row, u=strip.unit)
+
+
+def _listed(strip: Strip, found: Found, rows: Rows) -> list[str]:
     """Indices of the rows that a strip lists, in their order."""
-    head = f"{rows.oid}."
-    indices = [oid.removeprefix(head) for oid in found if oid.startswith(head)]
+    column = f"{rows.oid}."
+    head = column + _at(strip, rows.head)
+    indices = [oid.removeprefix(column) for oid in found if oid.startswith(head)]
     return sorted(indices, key=lambda index: [int(part) for part in index.split(".")])
 
 
@@ -81,7 +91,7 @@ def _sum(values: list[float | None]) -> float | None:
 class ColumnFamily:
     """A family of such tables. Outlets are counted from 1 in the order of their rows.
 
-    With `feeds` the totals are sums over all feeds that the strip lists: towers, phases, cords, inlets, units.
+    With `feeds` the totals are sums over all feeds that the strip lists: towers, phases, cords, inlets.
     """
 
     state: str
@@ -102,30 +112,30 @@ class ColumnFamily:
 
     def constants(self, strip: Strip, known: Found) -> tuple[str, ...]:
         """Names of outlets. What one count is worth is in the MIB."""
-        return tuple(self.names.format(n=row) for row in self._rows(strip, known)) if self.names else ()
+        return tuple(_at(strip, self.names, row) for row in self._rows(strip, known)) if self.names else ()
 
     def objects(self, strip: Strip, known: Found) -> tuple[str, ...]:
         """State, power and energy of each outlet, and the totals of each feed."""
         columns = [self.state, *(quantity.oid for quantity in (self.power, self.energy) if quantity is not None)]
-        each = [oid.format(n=row) for oid in columns for row in self._rows(strip, known)]
+        each = [_at(strip, oid, row) for oid in columns for row in self._rows(strip, known)]
         totals = [quantity.oid for quantity in (self.total_power, self.total_energy) if quantity is not None]
-        return (*each, *(oid.format(n=row) for oid in totals for row in self._feeds(known)))
+        return (*each, *(_at(strip, oid, row) for oid in totals for row in self._feeds(strip, known)))
 
     def reading(self, strip: Strip, found: Found) -> StripReading:
         """Counts times steps; a code that is neither on nor off is an outlet between the two."""
         outlets = []
         for number, row in enumerate(self._rows(strip, found), 1):
-            code = number_at(strip, found, self.state.format(n=row))
+            code = number_at(strip, found, _at(strip, self.state, row))
             on = True if code in self.state_on else False if code in self.state_off else None
             power_watt = _measured(strip, found, self.power, row)
             energy_joule = _measured(strip, found, self.energy, row)
             meter = _channel(power_watt, self.power, energy_joule, self.energy)
-            name = text_at(found, self.names.format(n=row)) if self.names else ""
+            name = text_at(found, _at(strip, self.names, row)) if self.names else ""
             outlets.append(OutletReading(number, on, meter, name))
         return self._with_total(strip, found, tuple(outlets))
 
     def _with_total(self, strip: Strip, found: Found, outlets: tuple[OutletReading, ...]) -> StripReading:
-        feeds = self._feeds(found)
+        feeds = self._feeds(strip, found)
         names = [self._feed_name(found, feed) for feed in feeds]
         powers = [_measured(strip, found, self.total_power, feed) for feed in feeds]
         energies = [_measured(strip, found, self.total_energy, feed) for feed in feeds]
@@ -143,24 +153,24 @@ class ColumnFamily:
         how = self.switching
         oid, value = (how.on_oid, how.on_value) if on else (how.off_oid, how.off_value)
         row = self._rows(strip, known)[outlet - 1]
-        return SnmpSet(((oid.format(n=row), value),), f"switch outlet {outlet} {'on' if on else 'off'}")
+        return SnmpSet(((_at(strip, oid, row), value),), f"switch outlet {outlet} {'on' if on else 'off'}")
 
     def _rows(self, strip: Strip, known: Found) -> list[str]:
         """Rows of outlets 1, 2, ...; Unreadable if the strip has fewer than the inventory says."""
         count = strip.outlet_count
-        listed = [] if self.outlets is None else _listed(known, self.outlets)
+        listed = [] if self.outlets is None else _listed(strip, known, self.outlets)
         if self.outlets is None or not listed:
             default = "{n}" if self.outlets is None else self.outlets.default
-            return [default.format(n=n) for n in range(1, count + 1)]
+            return [_at(strip, default, n) for n in range(1, count + 1)]
         if len(listed) < count:
             said = f"{len(listed)} outlets, and hosts.yml says {count}: correct `outlets` there"
             raise Unreadable(strip.name, f"a walk of {self.outlets.oid}", said)
         return listed[:count]
 
-    def _feeds(self, known: Found) -> list[str]:
+    def _feeds(self, strip: Strip, known: Found) -> list[str]:
         if self.feeds is None:
             return [""]
-        return _listed(known, self.feeds) or [self.feeds.default]
+        return _listed(strip, known, self.feeds) or [_at(strip, self.feeds.default)]
 
     def _feed_name(self, known: Found, feed: str) -> str:
         said = "" if self.feeds is None else known.get(f"{self.feeds.oid}.{feed}")

@@ -6,10 +6,12 @@ that switches an outlet. Most families are tables of columns (`controller.power.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from controller.drivers.driver import SnmpSet, SnmpValue
 from lab.model import Strip
+
+_METERS_DIFFER: Final = 1.05
 
 Found = Mapping[str, SnmpValue]
 """Full OID in dotted form to value; objects that the strip does not have are missing."""
@@ -53,6 +55,20 @@ class StripReading:
 
     unread: tuple[str, ...] = ()
     """Those of them that show no power though others do: then the total has none."""
+
+    @property
+    def excess_watt(self) -> float:
+        """By how much the outlets draw more than the whole strip, beyond what meters differ by; 0 if they do not.
+
+        One of them is then misread: a total that is that of one unit of a chain, or of one inlet of two. Meters differ
+        by 5 % and their steps.
+        """
+        shown = [one.meter for one in self.outlets if one.meter.power_watt is not None]
+        if self.total.power_watt is None or not shown:
+            return 0.0
+        step_watt = (self.total.power_step_watt or 0.0) + sum(one.power_step_watt or 0.0 for one in shown)
+        outlets_watt = sum(one.power_watt or 0.0 for one in shown)
+        return max(0.0, outlets_watt - _METERS_DIFFER * self.total.power_watt - step_watt)
 
     def outlet(self, number: int) -> OutletReading:
         """The outlet of that number; KeyError if there is none."""

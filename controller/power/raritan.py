@@ -1,9 +1,12 @@
 """Raritan PX2 and PX3: PDU2-MIB (1.3.6.1.4.1.13742.6).
 
-A strip of the inventory is pdu 1; what it draws is the sum of its inlets, each with all of its phases.
-Each sensor says itself how many of its digits are behind the point. Sensors: 5 activePower, 8 activeEnergy (Wh).
+Every table is indexed by pduId first: 1, or the unit of a cascade behind one address, counted from 1. What a strip
+draws is the sum of its inlets, each with all of its phases. Each sensor says itself how many of its digits are behind
+the point, whether it is there (IsAvailable), and whether it can be read now (State): the value of one that cannot be
+read is 0, and says nothing. Sensors: 5 activePower, 8 activeEnergy (Wh).
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from controller.drivers.driver import SnmpSet
@@ -15,119 +18,143 @@ _PDU2 = "1.3.6.1.4.1.13742.6"
 _POWER, _ENERGY = 5, 8
 _ON, _OFF = 7, 8
 _SENSORS = (_POWER, _ENERGY)
+_UNITS = {_POWER: 1.0, _ENERGY: WATT_HOUR_JOULE}
+_FALSE = 2  # TruthValue
+
+Measured = tuple[float, float]
+"""A value and the least difference that the sensor can show."""
 
 
-def _values(outlet: int, sensor: int) -> str:
-    return f"{_PDU2}.5.4.3.1.4.1.{outlet}.{sensor}"
+_READABLE = frozenset(range(2, 7))
+"""SensorStateEnumeration of a sensor with a number: normal (4), or below or above a threshold; unavailable is -1."""
 
 
-def _digits(outlet: int, sensor: int) -> str:
-    return f"{_PDU2}.3.5.4.1.7.1.{outlet}.{sensor}"
+@dataclass(frozen=True, slots=True)
+class _Sensors:
+    """The columns of one kind of sensor: of inlets, or of outlets. Rows are pduId, number, sensor."""
+
+    measured: str
+    digits_column: str
+
+    def value(self, strip: Strip, number: int, sensor: int) -> str:
+        return f"{self.measured}.4.{_pdu(strip)}.{number}.{sensor}"
+
+    def available(self, strip: Strip, number: int, sensor: int) -> str:
+        return f"{self.measured}.2.{_pdu(strip)}.{number}.{sensor}"
+
+    def state(self, strip: Strip, number: int, sensor: int) -> str:
+        return f"{self.measured}.3.{_pdu(strip)}.{number}.{sensor}"
+
+    def digits(self, strip: Strip, number: int, sensor: int) -> str:
+        return f"{self.digits_column}.{_pdu(strip)}.{number}.{sensor}"
+
+    def polled(self, strip: Strip, number: int) -> Iterator[str]:
+        for sensor in _SENSORS:
+            yield from (name(strip, number, sensor) for name in (self.value, self.available, self.state))
+
+    def read(self, strip: Strip, found: Found, number: int, sensor: int) -> Measured | None:
+        """(value, step) in the sensor's unit; None if it is not there, or cannot be read now."""
+        available = number_at(strip, found, self.available(strip, number, sensor))
+        state = number_at(strip, found, self.state(strip, number, sensor))
+        if available == _FALSE or (state is not None and state not in _READABLE):
+            return None
+        count = number_at(strip, found, self.value(strip, number, sensor))
+        behind = number_at(strip, found, self.digits(strip, number, sensor))
+        if count is None or behind is None:
+            return None
+        step = _UNITS[sensor] / 10**behind
+        return count * step, step
+
+    def channel(self, strip: Strip, found: Found, numbers: Sequence[int]) -> Channel:
+        """Power and energy of these inlets or outlets together; what one of them lacks is unknown."""
+        return _channel(*(_sum([self.read(strip, found, n, sensor) for n in numbers]) for sensor in _SENSORS))
 
 
-def _inlet_value(inlet: int, sensor: int) -> str:
-    return f"{_PDU2}.5.2.3.1.4.1.{inlet}.{sensor}"
+_INLET = _Sensors(f"{_PDU2}.5.2.3.1", f"{_PDU2}.3.3.4.1.7")
+_OUTLET = _Sensors(f"{_PDU2}.5.4.3.1", f"{_PDU2}.3.5.4.1.7")
 
 
-def _inlet_digits(inlet: int, sensor: int) -> str:
-    return f"{_PDU2}.3.3.4.1.7.1.{inlet}.{sensor}"
+def _pdu(strip: Strip) -> int:
+    return strip.unit + 1
 
 
-_INLETS = f"{_PDU2}.3.3.3.1.2.1"
-"""inletLabel of pdu 1, by inlet."""
+def _labels(strip: Strip) -> str:
+    """inletLabel, by inlet."""
+    return f"{_PDU2}.3.3.3.1.2.{_pdu(strip)}"
 
 
-def _inlets(known: Found) -> list[int]:
+def _inlets(strip: Strip, known: Found) -> list[int]:
     """The inlets that the strip lists; inlet 1 if it lists none."""
-    numbers = (oid.removeprefix(f"{_INLETS}.") for oid in known if oid.startswith(f"{_INLETS}."))
+    head = f"{_labels(strip)}."
+    numbers = (oid.removeprefix(head) for oid in known if oid.startswith(head))
     return sorted(int(number) for number in numbers if number.isdecimal()) or [1]
 
 
-def _name(outlet: int) -> str:
-    return f"{_PDU2}.3.5.3.1.3.1.{outlet}"
+def _name(strip: Strip, outlet: int) -> str:
+    return f"{_PDU2}.3.5.3.1.3.{_pdu(strip)}.{outlet}"
 
 
-def _available(outlet: int, sensor: int) -> str:
-    return f"{_PDU2}.5.4.3.1.2.1.{outlet}.{sensor}"
+def _switched(strip: Strip, outlet: int) -> str:
+    """OutletSwitchingState."""
+    return f"{_PDU2}.4.1.2.1.3.{_pdu(strip)}.{outlet}"
 
 
 @dataclass(frozen=True, slots=True)
 class RaritanFamily:
     """measurementsOutletSensorValue by outletSensorDecimalDigits; switchingOperation (0 off, 1 on)."""
 
-    def tables(self, strip: Strip) -> tuple[str, ...]:  # noqa: ARG002 - other families need the strip
+    def tables(self, strip: Strip) -> tuple[str, ...]:
         """Labels of the inlets."""
-        return (_INLETS,)
+        return (_labels(strip),)
 
     def objects(self, strip: Strip, known: Found) -> tuple[str, ...]:
         """States and sensors of the outlets, and the inlets' sensors."""
         numbers = range(1, strip.outlet_count + 1)
         return (
-            *(f"{_PDU2}.4.1.2.1.3.1.{n}" for n in numbers),
-            *(name(n, sensor) for n in numbers for sensor in _SENSORS for name in (_values, _available)),
-            *(_inlet_value(inlet, sensor) for inlet in _inlets(known) for sensor in _SENSORS),
+            *(_switched(strip, n) for n in numbers),
+            *(oid for n in numbers for oid in _OUTLET.polled(strip, n)),
+            *(oid for n in _inlets(strip, known) for oid in _INLET.polled(strip, n)),
         )
 
     def constants(self, strip: Strip, known: Found) -> tuple[str, ...]:
         """Names of outlets, and decimal digits of all sensors."""
         numbers = range(1, strip.outlet_count + 1)
-        each = (_digits(n, sensor) for n in numbers for sensor in _SENSORS)
-        inlets = (_inlet_digits(inlet, sensor) for inlet in _inlets(known) for sensor in _SENSORS)
-        return (*map(_name, numbers), *each, *inlets)
+        return (
+            *(_name(strip, n) for n in numbers),
+            *(_OUTLET.digits(strip, n, sensor) for n in numbers for sensor in _SENSORS),
+            *(_INLET.digits(strip, n, sensor) for n in _inlets(strip, known) for sensor in _SENSORS),
+        )
 
     def reading(self, strip: Strip, found: Found) -> StripReading:
-        """Sensors that are not available, or do not exist, show nothing."""
+        """Sensors that are not available now, or do not exist, show nothing."""
         outlets = []
-        for number in range(1, strip.outlet_count + 1):
-            code = number_at(strip, found, f"{_PDU2}.4.1.2.1.3.1.{number}")
+        for n in range(1, strip.outlet_count + 1):
+            code = number_at(strip, found, _switched(strip, n))
             on = {_ON: True, _OFF: False}.get(-1 if code is None else code)
-            outlets.append(
-                OutletReading(number, on, self._outlet_meter(strip, found, number), text_at(found, _name(number)))
-            )
-        inlets = _inlets(found)
-        powers, energies = (
-            [_scaled(strip, found, _inlet_value(n, kind), _inlet_digits(n, kind), unit) for n in inlets]
-            for kind, unit in ((_POWER, 1.0), (_ENERGY, WATT_HOUR_JOULE))
-        )
-        names = [text_at(found, f"{_INLETS}.{n}") or f"inlet {n}" for n in inlets]
-        silent = tuple(name for name, power in zip(names, powers, strict=True) if power is None)
+            outlets.append(OutletReading(n, on, _OUTLET.channel(strip, found, [n]), text_at(found, _name(strip, n))))
+        inlets = _inlets(strip, found)
+        names = {n: text_at(found, f"{_labels(strip)}.{n}") or f"inlet {n}" for n in inlets}
+        silent = tuple(names[n] for n in inlets if _INLET.read(strip, found, n, _POWER) is None)
         return StripReading(
             tuple(outlets),
-            _channel(_sum(powers), _sum(energies)),
-            summed=tuple(names) if len(inlets) > 1 else (),
+            _INLET.channel(strip, found, inlets),
+            summed=tuple(names.values()) if len(inlets) > 1 else (),
             unread=silent if len(silent) < len(inlets) else (),
         )
 
-    def _outlet_meter(self, strip: Strip, found: Found, number: int) -> Channel:
-        both = []
-        for sensor, unit in ((_POWER, 1.0), (_ENERGY, WATT_HOUR_JOULE)):
-            there = number_at(strip, found, _available(number, sensor)) != 2  # TruthValue: 2 is false
-            scaled = _scaled(strip, found, _values(number, sensor), _digits(number, sensor), unit)
-            both.append(scaled if there else None)
-        return _channel(both[0], both[1])
-
-    def switch(self, strip: Strip, outlet: int, known: Found, *, on: bool) -> SnmpSet:  # noqa: ARG002 - as above
+    def switch(self, strip: Strip, outlet: int, known: Found, *, on: bool) -> SnmpSet:  # noqa: ARG002 - others need it
         """One SET of switchingOperation."""
         word = "on" if on else "off"
-        return SnmpSet(((f"{_PDU2}.4.1.2.1.2.1.{outlet}", int(on)),), f"switch outlet {outlet} {word}")
+        return SnmpSet(((f"{_PDU2}.4.1.2.1.2.{_pdu(strip)}.{outlet}", int(on)),), f"switch outlet {outlet} {word}")
 
 
-def _scaled(strip: Strip, found: Found, value: str, digits: str, unit: float) -> tuple[float, float] | None:
-    """(value, step); None if the sensor or its scale is missing."""
-    count, behind = number_at(strip, found, value), number_at(strip, found, digits)
-    if count is None or behind is None:
-        return None
-    step = unit / 10**behind
-    return count * step, step
-
-
-def _sum(values: list[tuple[float, float] | None]) -> tuple[float, float] | None:
+def _sum(values: list[Measured | None]) -> Measured | None:
     """(sum, sum of steps); None if one is missing."""
     known = [value for value in values if value is not None]
     return (sum(v for v, _ in known), sum(step for _, step in known)) if len(known) == len(values) else None
 
 
-def _channel(power: tuple[float, float] | None, energy: tuple[float, float] | None) -> Channel:
+def _channel(power: Measured | None, energy: Measured | None) -> Channel:
     if power is None and energy is None:
         return NOT_METERED
     power_watt, power_step_watt = power or (None, None)

@@ -79,6 +79,12 @@ def _read(strip: Strip) -> StripReading:
 
 
 def _unknown_total(name: str, reading: StripReading) -> tuple[str, ...]:
+    if reading.excess_watt:
+        sentence = (
+            f"{name}: its outlets draw {reading.excess_watt:.0f} W more than the {reading.total.power_watt:g} W of the "
+            "whole strip: one of the two is misread, perhaps in a chain of strips; compare them with its web page."
+        )
+        return (sentence,)
     if not reading.unread:
         return ()
     silent = ", ".join(reading.unread)

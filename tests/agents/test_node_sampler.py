@@ -193,6 +193,45 @@ def test_power_of_management_controllers() -> None:
             parse_redfish(told)
 
 
+@pytest.mark.parametrize(
+    ("watt", "state", "taken"),
+    [
+        (214, "activated", True),
+        (214, "Activated", True),
+        (214, "deactivated", False),
+        (0, "deactivated", False),
+        (0, "activated", False),
+        (0, "", False),
+        (214, "", True),
+        (214, "unknown", False),
+    ],
+)
+def test_power_of_a_controller_that_measures_none_is_not_taken(watt: int, state: str, *, taken: bool) -> None:
+    text = f"\n    Instantaneous power reading:  {watt:16} Watts\n    Sampling period:   00000000 Seconds.\n"
+    text += f"    Power reading state is:                   {state}\n" if state else ""
+    if taken:
+        assert parse_dcmi(text) == watt
+        return
+    with pytest.raises(ValueError, match=r"power|of a node that runs"):
+        parse_dcmi(text)
+
+
+@pytest.mark.parametrize("state", ["Disabled", "Absent", "UnavailableOffline", "StandbyOffline"])
+def test_a_redfish_sensor_that_does_not_measure_is_left_out(state: str) -> None:
+    off = {"PowerConsumedWatts": 88, "Status": {"State": state}}
+    on = {"PowerConsumedWatts": 301, "Status": {"State": "Enabled", "Health": "OK"}}
+    assert parse_redfish({"PowerControl": [off, on]}) == 301
+    resources: tuple[object, ...] = (
+        {"PowerControl": [off]},
+        {"PowerWatts": {"Reading": 88, "Status": {"State": state}}},
+        {"PowerControl": [{**on, "PowerConsumedWatts": 0}]},
+        {"PowerControl": [{**on, "PowerConsumedWatts": True}]},
+    )
+    for resource in resources:
+        with pytest.raises(ValueError, match=r"power|of a node that runs"):
+            parse_redfish(resource)
+
+
 def test_a_slow_controller_delays_nobody() -> None:
     """What is asked never answers; reading says so at once."""
     with socket.socket() as silent:

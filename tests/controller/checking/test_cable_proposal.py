@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from controller.checking.cable_proposal import Proposal, cables_csv, propose
 from controller.checking.neighbours import Sight
-from controller.drivers.lldp_shows import Neighbour
+from controller.drivers.lldp_shows import Neighbour, by_port
 from lab.cables import read_cables
 from lab.model import End, Host, Lab, Port, Switch
 
@@ -145,6 +145,19 @@ def test_a_port_that_hears_whom_others_agree_with_is_in_doubt() -> None:
     twice = propose(LAB, {"s1": host, "s3": host})
     assert twice.cables == ()
     assert "s1:p5 hears it too" in {remark.where: remark.sentence for remark in twice.remarks}["s3:p5"]
+
+
+def test_a_port_that_hears_several_neighbours_proves_no_cable() -> None:
+    """An unmanaged switch or a media converter passes LLDP on: s1 hears s2 and a stranger, s2 hears s1 alone."""
+    s1, s2 = End("s1", "p1"), End("s2", "p1")
+    sights = Rack(((s1, s2),), frozenset(), frozenset()).sights()
+    both = by_port([("p1", _announced(s2)), ("p1", _STRANGER)])
+    proposal = propose(LAB, sights | {"s1": replace(sights["s1"], neighbours=both)})
+    assert proposal.cables == ()
+    said = {remark.where: remark.sentence for remark in proposal.remarks}
+    assert said["s1:p1"].startswith("hears several neighbours")
+    assert "eth7" in said["s1:p1"]
+    assert said["s2:p1"] == "hears s1:p1, which hears several neighbours"
 
 
 def test_what_was_seen_and_not_understood_is_a_line_with_a_question_mark() -> None:

@@ -179,3 +179,41 @@ def test_link_at_one_end_only_is_wrong_unless_the_other_is_shut() -> None:
 
 def test_unlisted_ports_with_link_are_named() -> None:
     assert unlisted(_LAB, _sights(_answers(up=("p1", "p2", "p3")), _answers())) == (End("s1", "p2"),)
+
+
+_STRAY = (b"\2\0\0\0\0\x63", b"port-001", b"stray")
+_S2 = (b"s2", b"p3", b"s2.example.org")
+
+
+@pytest.mark.parametrize("order", [(_S2, _STRAY), (_STRAY, _S2)])
+def test_a_port_with_two_neighbours_neither_confirms_nor_refutes_its_cable(
+    order: tuple[tuple[bytes, bytes, bytes], ...],
+) -> None:
+    """Whichever comes last; both are named. That the other end hears s1 alone does not prove the cable either."""
+    answers = dict(_answers(chassis=b"s1"))
+    for column, field in ((LLDP_CHASSIS, 0), (LLDP_PORT, 1), (LLDP_NAME, 2)):
+        answers[column] = {f"{7 * n}.3.{n}": neighbour[field] for n, neighbour in enumerate(order, 1)}
+    other = _answers(chassis=b"s2", neighbours={"p3": (b"s1", b"p3", b"s1")})
+    sights = {"s1": read_sight(_LAB.switches[0], answers), "s2": read_sight(_LAB.switches[1], other)}
+    verdict = compare(_LAB, sights)[2]
+    assert (verdict.finding, verdict.witness) == ("unclear", "lldp")
+    assert "s1:p3 hears s2:p3 and stray:port-001 (LLDP)" in verdict.sentence
+
+
+def test_two_neighbours_that_are_both_another_device_refute_a_cable() -> None:
+    answers = dict(_answers(chassis=b"s1"))
+    known = (b"n1", _MACS["n1"], b"n1"), (b"n2", _MACS["n2"], b"n2")
+    for column, field in ((LLDP_CHASSIS, 0), (LLDP_PORT, 1), (LLDP_NAME, 2)):
+        answers[column] = {f"0.3.{n}": neighbour[field] for n, neighbour in enumerate(known, 1)}
+    verdict = compare(_LAB, {"s1": read_sight(_LAB.switches[0], answers)})[2]
+    assert verdict.finding == "wrong"
+    assert "s1:p3 hears n1:eth0 and n2:eth0 (LLDP), not s2:p3" in verdict.sentence
+
+
+def test_one_neighbour_that_is_listed_twice_is_one() -> None:
+    answers = dict(_answers(chassis=b"s1"))
+    for column, field in ((LLDP_CHASSIS, 0), (LLDP_PORT, 1), (LLDP_NAME, 2)):
+        answers[column] = {f"0.3.{n}": _S2[field] for n in (1, 2)}
+    other = _answers(chassis=b"s2")
+    sights = {"s1": read_sight(_LAB.switches[0], answers), "s2": read_sight(_LAB.switches[1], other)}
+    assert compare(_LAB, sights)[2].finding == "confirmed"

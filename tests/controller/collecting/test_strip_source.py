@@ -1,5 +1,7 @@
 """Meters that stop measuring, and those that only seem to."""
 
+from dataclasses import replace
+
 from controller.collecting.source import Reading
 from controller.collecting.strip_source import StripSource
 from controller.power.family import NOT_METERED, Channel, OutletReading, StripReading
@@ -16,10 +18,13 @@ class ToyMeter:
     def __init__(self) -> None:
         self.watt, self.joule = 40.0, 0.0
         self.step_watt, self.step_joule = 0.1, 3_600.0
+        self.share = 1.0
+        """Of what the outlets draw, as the total."""
 
     def read(self) -> StripReading:
         channel = Channel(self.watt, self.step_watt, self.joule, self.step_joule)
-        return StripReading((OutletReading(1, True, channel), OutletReading(2, False, NOT_METERED)), channel)
+        total = replace(channel, power_watt=self.share * self.watt)
+        return StripReading((OutletReading(1, True, channel), OutletReading(2, False, NOT_METERED)), total)
 
     def close(self) -> None:
         pass
@@ -131,3 +136,14 @@ def test_a_pause_that_a_meter_made_before_makes_a_longer_one_less_surprising() -
     assert _marks(bench.seconds(15, (40.0,))) == {""}
     assert _marks(bench.seconds(60, (40.1,))) == {""}
     assert _events(bench.seconds(60, (40.1,))) == ["meter_frozen"]
+
+
+def test_a_total_below_its_outlets_is_an_event_once_and_a_load_that_comes_is_none() -> None:
+    bench = Bench()
+    assert _events(bench.seconds(30, (40.0, 40.1))) == []
+    bench.meter.share = 0.5
+    assert _events(bench.seconds(3, (60.0, 60.1))) == []  # the outlet's meter was faster
+    bench.meter.share = 1.0
+    assert _events(bench.seconds(3, (60.0, 60.1))) == []
+    bench.meter.share = 0.5
+    assert _events(bench.seconds(30, (60.0, 60.1))) == ["total_exceeded"]

@@ -1,6 +1,9 @@
 """Tables of LLDP neighbours; the first is cut from a recording of an ICOS switch in ntc-templates (Apache-2.0)."""
 
+import pytest
+
 from controller.drivers.lldp_shows import Neighbour, query, read
+from lab.model import SwitchFamily
 
 _ICOS = """
 LLDP Remote Device Summary
@@ -92,6 +95,29 @@ def test_details_of_an_ios_switch() -> None:
         "Gi1/0/1": Neighbour(bytes.fromhex("02bbcc000300"), b"Gi2/0/24", "core.example.org"),
         "Te1/1/1": Neighbour(b"a phone of 1998", b"502", ""),
     }
+
+
+@pytest.mark.parametrize("family", ["cisco_ios", "cisco_sg", "netgear_m4300"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_port_that_hears_two_has_both_in_whichever_order(family: SwitchFamily, *, turned: bool) -> None:
+    heard = [("02:00:00:00:00:07", "gi7", "sw7"), ("02:00:00:00:00:08", "gi8", "")]
+    heard = heard[::-1] if turned else heard
+    if family == "cisco_ios":
+        blocks = (f"Local Intf: Gi1/0/1\nChassis id: {a}\nPort id: {b}\nSystem Name: {c}\n" for a, b, c in heard)
+        text = "".join(f"{'-' * 40}\n{block}" for block in blocks)
+    elif family == "cisco_sg":
+        rule = f"{'-' * 9} {'-' * 17} {'-' * 13} {'-' * 17} {'-' * 12} -----\n"
+        text = rule + "".join(f"{'Gi1/0/1':9} {a:17} {b:13} {c:17} {'B':12} 120\n" for a, b, c in heard)
+    else:
+        rule = f"{'-' * 9} {'-' * 7}  {'-' * 20}  {'-' * 18}  {'-' * 18}\n"
+        text = rule + "".join(f"{'Gi1/0/1':9} {7:7}  {a:20}  {b:18}  {c:18}\n" for a, b, c in heard)
+    (found,) = read(family, text).values()
+    assert [(one.chassis.hex(":"), one.port, one.name) for one in found.several] == [
+        ("02:00:00:00:00:08", b"gi8", ""),
+        ("02:00:00:00:00:07", b"gi7", "sw7"),
+    ]
+    assert found.name == "02:00:00:00:00:08 and sw7"
+    assert (found.chassis, found.port) == (b"", b"")
 
 
 def test_text_without_a_table_has_no_neighbours() -> None:

@@ -1,10 +1,12 @@
 """What each family reads from objects as its MIB describes them, and the SET that it sends."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.power.family import NOT_METERED, OutletReading, StripReading
+from controller.power.family import NOT_METERED, Channel, OutletReading, StripReading
 from controller.power.gude import power_of
 from controller.power.outlet_names import wrong_names
 from controller.power.outlets import Meter, Silent, outlets_named
@@ -161,6 +163,70 @@ def test_a_raritan_sensor_that_is_not_available() -> None:
     found[E + "13742.6.5.4.3.1.2.1.2.5"] = 2
     meter = METER_FAMILIES["raritan_px"].family.reading(strip("raritan_px"), found).outlet(2).meter
     assert (meter.power_watt, meter.energy_joule) == (None, 77 * 3600.0)
+
+
+@pytest.mark.parametrize("state", [-1, 14])
+def test_a_raritan_sensor_that_is_there_and_cannot_be_read_shows_nothing(state: int) -> None:
+    """Its value is 0 then (PDU2-MIB, measurementsInletSensorValue); the inlet is unread, so there is no total."""
+    held: dict[str, int | bytes | str] = dict(MIBS["raritan_px"][0])
+    for inlet, watt in ((1, 500), (2, 0)):
+        held |= {
+            E + f"13742.6.3.3.3.1.2.1.{inlet}": f"I{inlet}".encode(),
+            **{E + f"13742.6.5.2.3.1.{column}.1.{inlet}.5": value for column, value in ((2, 1), (3, 4), (4, watt))},
+            E + f"13742.6.3.3.4.1.7.1.{inlet}.5": 0,
+        }
+    assert Meter(strip("raritan_px"), Strange(held)).read().total.power_watt == 500
+    held |= {E + "13742.6.5.2.3.1.3.1.2.5": state, E + "13742.6.5.4.3.1.3.1.2.5": state}
+    reading = Meter(strip("raritan_px"), Strange(held)).read()
+    assert (reading.total.power_watt, reading.unread) == (None, ("I2",))
+    assert (reading.outlet(2).on, reading.outlet(2).meter.power_watt) == (True, None)
+    held[E + "13742.6.5.2.3.1.3.1.2.5"] = 5  # above a threshold, and read
+    assert Meter(strip("raritan_px"), Strange(held)).read().total.power_watt == 500
+
+
+@pytest.mark.parametrize("unit", [0, 1, 2])
+def test_a_strip_is_one_unit_of_a_chain(unit: int) -> None:
+    """Three strips behind one address: outlets and total are of the same one."""
+    watts = {0: (40, 60), 1: (70, 130), 2: (5, 15)}
+    eaton: dict[str, int | bytes | str] = {}
+    raritan: dict[str, int | bytes | str] = {}
+    for n, (first, second) in watts.items():
+        eaton |= {E + f"534.6.6.7.3.5.1.4.{n}.1": first + second, E + f"534.6.6.7.6.6.1.2.{n}.2": 1}
+        eaton |= {E + f"534.6.6.7.6.5.1.3.{n}.{outlet}": watt for outlet, watt in ((1, first), (2, second))}
+        pdu = n + 1
+        raritan |= {E + f"13742.6.5.2.3.1.4.{pdu}.1.5": first + second, E + f"13742.6.3.3.4.1.7.{pdu}.1.5": 0}
+        for outlet, watt in ((1, first), (2, second)):
+            raritan |= {E + f"13742.6.5.4.3.1.4.{pdu}.{outlet}.5": watt, E + f"13742.6.3.5.4.1.7.{pdu}.{outlet}.5": 0}
+    for family, held in (("eaton_g3", eaton), ("raritan_px", raritan)):
+        chained = replace(strip(family), unit=unit)  # type: ignore[arg-type]
+        reading = Meter(chained, Strange(held)).read()
+        assert (reading.total.power_watt, reading.summed) == (sum(watts[unit]), ())
+        assert [outlet.meter.power_watt for outlet in reading.outlets] == list(watts[unit])
+        assert reading.excess_watt == 0
+    (oid, _), *_ = (
+        METER_FAMILIES["eaton_g3"].family.switch(replace(strip("eaton_g3"), unit=unit), 2, {}, on=True).objects
+    )
+    assert oid == E + f"534.6.6.7.6.6.1.4.{unit}.2"
+
+
+def test_outlets_that_draw_more_than_the_whole_strip_are_said() -> None:
+    """APC Network Port Sharing: outlets of the guests count on, the total is the host's alone."""
+
+    def reading(total: float | None, *outlets: float | None) -> StripReading:
+        meters = [NOT_METERED if watt is None else Channel(watt, 1.0) for watt in outlets]
+        numbered = tuple(OutletReading(n, True, meter) for n, meter in enumerate(meters, 1))
+        return StripReading(numbered, NOT_METERED if total is None else Channel(total, 10.0))
+
+    assert reading(300.0, 150.0, 140.0, 250.0).excess_watt == pytest.approx(540 - 315 - 13)
+    assert reading(300.0, 150.0, 155.0).excess_watt == 0
+    assert reading(300.0, 150.0).excess_watt == 0  # other outlets are not metered
+    assert reading(None, 150.0).excess_watt == reading(300.0, None).excess_watt == 0
+
+
+def test_a_strip_that_only_meters_has_no_outlets() -> None:
+    found = {E + "318.1.1.26.4.3.1.5.1": 31, E + "318.1.1.26.4.3.1.9.1": 12}
+    reading = Meter(strip("apc_rpdu2", 0), Strange(dict(found))).read()
+    assert (reading.outlets, reading.total.power_watt) == ((), 310.0)
 
 
 def test_the_8221_has_a_branch_of_its_own() -> None:
