@@ -117,7 +117,7 @@ def parse_dcmi(text: str) -> float:
     """Watts from `ipmitool dcmi power reading`; ValueError if there are none.
 
     A controller whose power reading state is not "activated" measures no power (DCMI 1.5, Get Power Reading, bit 6).
-    What it shows all the same, 0 or some watts, is not taken: nobody says what it is. Nor is 0 W, as the node runs this.
+    What it shows all the same, 0 or some watts, is not taken: nobody says what it is. Nor is 0 W of a node that runs.
     """
     found, state = _DCMI_WATT.search(text), _DCMI_STATE.search(text)
     if found is None:

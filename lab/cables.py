@@ -1,4 +1,7 @@
-"""The tables of a lab: which port a cable joins to which, and which outlet feeds what."""
+"""The tables of a lab: which port a cable joins to which, and which outlet feeds what.
+
+They are CSV as spreadsheets save it, too: with a byte order mark, with rows and columns of nothing at the end.
+"""
 
 import csv
 from collections.abc import Iterator
@@ -64,23 +67,22 @@ def _lines(path: Path, problems: list[Problem], model: type[_Row]) -> Iterator[d
     every = list(fields)
     needed = [name for name, field in fields.items() if field.is_required()]
     try:
-        with path.open(encoding="utf-8", newline="") as stream:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
             reader = csv.reader(stream, strict=True)
-            header = [cell.strip() for cell in next(reader, [])]
+            header = _trimmed(next(reader, []))
             columns = every if header == every else needed
             if header != columns:
-                may = f", with {','.join(every[len(needed) :])} after it if you like" if every != needed else ""
-                remedy = f"the first line is {','.join(needed)}{may}"
-                problems.append(Problem(file, 1, "", f"has the columns {','.join(header) or '(none)'}", remedy))
+                problems.append(_wrong_header(file, header, needed, every))
                 return
-            for cells in reader:
-                if not cells or cells[0].startswith("#"):
+            for read in reader:
+                cells = _trimmed(read, len(columns))
+                if not any(cells) or cells[0].startswith("#"):
                     continue
                 if len(cells) != len(columns):
                     sentence = f"has {len(cells)} fields instead of {len(columns)}"
                     problems.append(Problem(file, reader.line_num, "", sentence, f"write {','.join(columns)}"))
                     continue
-                row: dict[str, str | int] = dict(zip(columns, (cell.strip() for cell in cells), strict=True))
+                row: dict[str, str | int] = dict(zip(columns, cells, strict=True))
                 row["line"] = reader.line_num
                 yield row
     except OSError as error:
@@ -89,6 +91,23 @@ def _lines(path: Path, problems: list[Problem], model: type[_Row]) -> Iterator[d
         problems.append(Problem(file, 0, "", "is not UTF-8 text", "save it as UTF-8"))
     except csv.Error as error:
         problems.append(Problem(file, 0, "", f"is not CSV: {error}", "correct the quotes"))
+
+
+def _trimmed(cells: list[str], least: int = 0) -> list[str]:
+    """Cells without blanks around them, and without empty ones at the end, which spreadsheets add, down to `least`."""
+    found = [cell.strip() for cell in cells]
+    while len(found) > least and not found[-1]:
+        found.pop()
+    return found
+
+
+def _wrong_header(file: str, header: list[str], needed: list[str], every: list[str]) -> Problem:
+    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+        if any(separator in cell for cell in header):
+            return Problem(file, 1, "", f"is separated by {name}", "save it with commas (CSV UTF-8, comma delimited)")
+    may = f", with {','.join(every[len(needed) :])} after it if you like" if every != needed else ""
+    remedy = f"the first line is {','.join(needed)}{may}"
+    return Problem(file, 1, "", f"has the columns {','.join(header) or '(none)'}", remedy)
 
 
 def _read(path: Path, problems: list[Problem], model: type[_AnyRow], *numbers: str) -> list[_AnyRow]:

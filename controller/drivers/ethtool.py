@@ -1,8 +1,8 @@
 """What `ethtool` says and takes for ports of switches that are Linux machines: speed, flow control, EEE. Pure.
 
 The layouts are those of ethtool 6.1, read in its output on virtual NICs and, where those have nothing to say, taken
-from its documentation [M]. A NIC that cannot do something answers "Operation not supported": then the setting is the
-model's default, and setting it is refused by ethtool itself.
+from its documentation [M]. A NIC that cannot do something answers that it is not supported, in the words of its C
+library: then the setting is the model's default, and setting it is refused by ethtool itself.
 """
 
 import re
@@ -15,7 +15,12 @@ from controller.model.config_text import LostLine
 from controller.model.state import PortState
 from lab.errors import Unreadable
 
-_UNSUPPORTED = ("Operation not supported", "not supported", "No data available")
+_UNSUPPORTED = re.compile(r"not supported|no data available|function not implemented", re.IGNORECASE)
+"""EOPNOTSUPP, ENODATA and ENOSYS in the words of glibc ("Operation not supported") and musl ("Not supported")."""
+
+_MODULE = re.compile(r"^\s*Port: (?!Twisted Pair|MII|TP\b|AUI|BNC)\S", re.MULTILINE)
+"""A cage or a direct-attach cable: what it can do is what is plugged in."""
+
 _MODE = re.compile(r"\b(\d+)base\S+/(?:Full|Half)")
 
 
@@ -66,7 +71,7 @@ def read_links(switch: str, ports: Sequence[str], text: str) -> dict[str, LinkSe
         general, _, pause = part.partition("Pause parameters for")
         if "Settings for" not in general:
             _refuse(switch, f"ethtool {port}", part)
-        if not pause and not any(words in part for words in _UNSUPPORTED):
+        if not pause and not _UNSUPPORTED.search(part):
             _refuse(switch, f"ethtool -a {port}", part)
         flows = {re.search(rf"^{way}:\s+(on|off)", pause, re.MULTILINE) is not None for way in ("RX", "TX")}
         if pause and flows != {True}:
@@ -77,13 +82,22 @@ def read_links(switch: str, ports: Sequence[str], text: str) -> dict[str, LinkSe
 
 
 def _speed_mbps(text: str) -> int | None:
-    """The only speed that a NIC may use; one that is its only one anyway counts as negotiated."""
+    """The only speed that a NIC may use; one that is its only one anyway counts as negotiated.
+
+    It is a setting, so it does not depend on whether the link is up. A module that does not negotiate has one speed,
+    which is not to be chosen. Simplification: a copper port without negotiation is at the only speed that it
+    advertises, or else at the one that it shows, which some drivers do only while the link is up.
+    """
     if not re.search(r"Supports auto-negotiation: Yes", text):
         return None
+    supported, advertised = (_modes(text, f"{kind} link modes") for kind in ("Supported", "Advertised"))
     if re.search(r"^\s*Auto-negotiation: off", text, re.MULTILINE):
+        if _MODULE.search(text):
+            return None
+        if len(advertised) == 1:
+            return next(iter(advertised))
         speed = re.search(r"^\s*Speed: (\d+)Mb/s", text, re.MULTILINE)
         return int(speed[1]) if speed else None
-    supported, advertised = (_modes(text, f"{kind} link modes") for kind in ("Supported", "Advertised"))
     return next(iter(advertised)) if len(advertised) == 1 and advertised != supported else None
 
 
@@ -120,7 +134,7 @@ def read_eee(switch: str, ports: Sequence[str], text: str) -> dict[str, EeeStatu
     for port, part in _sections(switch, ports, text).items():
         status = re.search(r"EEE status: (.+)", part)
         if status is None or status[1].startswith("not supported"):
-            if not any(words in part for words in _UNSUPPORTED):
+            if not _UNSUPPORTED.search(part):
                 _refuse(switch, f"ethtool --show-eee {port}", part)
             found[port] = EeeStatus(False, False, None, None, None, None)
             continue

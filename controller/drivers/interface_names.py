@@ -11,11 +11,12 @@ from collections.abc import Iterable, Mapping
 InterfaceKey = tuple[str, str]
 """Kind of interface, empty where the name gives none, and number: ("gi", "1/0/1")."""
 
-_SPELLINGS: Mapping[str, tuple[str, ...]] = {
+SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "eth": ("eth", "et", "ethernet"),
+    "app": ("app", "ap", "appgigabitethernet"),
     "fa": ("fa", "fe", "fastethernet"),
     "gi": ("gi", "g", "ge", "gig", "gige", "gigabitethernet"),
-    "tw": ("tw", "twogigabitethernet"),
+    "tw": ("tw", "twogigabitethernet", "twopointfivegigabitethernet"),
     "fi": ("fi", "fivegigabitethernet"),
     "te": ("te", "ten", "xg", "xe", "tengige", "tengigabitethernet"),
     "twe": ("twe", "twentyfivegige", "twentyfivegigabitethernet"),
@@ -25,7 +26,9 @@ _SPELLINGS: Mapping[str, tuple[str, ...]] = {
     "lag": ("lag", "po", "ch", "port-channel"),
     "vlan": ("vl", "vlan"),
 }
-_KINDS = {spelling: kind for kind, spellings in _SPELLINGS.items() for spelling in spellings}
+"""Every spelling of each kind of interface, on any family. The drivers' own names are made from this table."""
+
+_KINDS = {spelling: kind for kind, spellings in SPELLINGS.items() for spelling in spellings}
 
 _PLAIN = re.compile(r"(?P<kind>[A-Za-z][A-Za-z-]*)?\s*(?P<number>\d+(?:[/.:]\d+)*)")
 _UNIT_FIRST = re.compile(r"(?P<unit>\d+)/(?P<kind>[A-Za-z]+)(?P<number>\d+)")

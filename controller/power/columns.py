@@ -110,6 +110,10 @@ class ColumnFamily:
         """The columns that list outlets and feeds."""
         return tuple(rows.oid for rows in (self.outlets, self.feeds) if rows is not None)
 
+    def listed_outlets(self, strip: Strip, known: Found) -> int | None:
+        """Rows of outlets, where the family lists them."""
+        return None if self.outlets is None else len(_listed(strip, known, self.outlets))
+
     def constants(self, strip: Strip, known: Found) -> tuple[str, ...]:
         """Names of outlets. What one count is worth is in the MIB."""
         return tuple(_at(strip, self.names, row) for row in self._rows(strip, known)) if self.names else ()

@@ -84,6 +84,9 @@ class MeterFamily(Protocol):
     def tables(self, strip: Strip) -> tuple[str, ...]:
         """Columns that have to be walked once, before anything else: which feeds and outlets there are."""
 
+    def listed_outlets(self, strip: Strip, known: Found) -> int | None:
+        """How many outlets the tables list; None if they do not list outlets."""
+
     def constants(self, strip: Strip, known: Found) -> tuple[str, ...]:
         """The OIDs that have to be read once only, such as scales and names; `known` is what the tables hold."""
 

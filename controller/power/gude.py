@@ -50,6 +50,10 @@ class GudeFamily:
         """None: the model says what there is."""
         return ()
 
+    def listed_outlets(self, strip: Strip, known: Found) -> int | None:  # noqa: ARG002 - other families list outlets
+        """Outlets are not listed: those that there are answer."""
+        return None
+
     def objects(self, strip: Strip, known: Found) -> tuple[str, ...]:  # noqa: ARG002 - as above
         """States, and six columns of each channel."""
         states = [self._state(strip, n) for n in range(1, strip.outlet_count + 1)]

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from controller.drivers.driver import SnmpSet, SnmpValue
@@ -57,10 +57,21 @@ class Switched:
 
 
 class Meter:
-    """One strip, talked to by one thread. What is read once is kept."""
+    """One strip, talked to by one thread. What is read once is kept.
 
-    def __init__(self, strip: Strip, agent: Asked | None = None, patience_s: float = _PATIENCE_S) -> None:
+    `as_many_as_listed`: nobody knows yet how many outlets it has; those that it lists count, up to the strip's number.
+    """
+
+    def __init__(
+        self,
+        strip: Strip,
+        agent: Asked | None = None,
+        patience_s: float = _PATIENCE_S,
+        *,
+        as_many_as_listed: bool = False,
+    ) -> None:
         self.strip = strip
+        self._as_many_as_listed = as_many_as_listed
         self._family: MeterFamily = METER_FAMILIES[strip.family].family
         self._agent = Agent(access_of(strip)) if agent is None else agent
         self._patience_s = patience_s
@@ -79,6 +90,10 @@ class Meter:
         if self._constants is None:
             tables = self._family.tables(self.strip)
             known = {f"{oid}.{index}": value for oid in tables for index, value in self._agent.walk(oid).items()}
+            if self._as_many_as_listed:
+                listed = self._family.listed_outlets(self.strip, known)
+                most = self.strip.outlet_count
+                self.strip = replace(self.strip, outlet_count=most if listed is None else min(most, listed))
             self._constants = known | self._get(self._family.constants(self.strip, known))
         return self._constants
 

@@ -107,6 +107,10 @@ class RaritanFamily:
         """Labels of the inlets."""
         return (_labels(strip),)
 
+    def listed_outlets(self, strip: Strip, known: Found) -> int | None:  # noqa: ARG002 - other families list outlets
+        """Outlets are not listed: those that there are answer."""
+        return None
+
     def objects(self, strip: Strip, known: Found) -> tuple[str, ...]:
         """States and sensors of the outlets, and the inlets' sensors."""
         numbers = range(1, strip.outlet_count + 1)

@@ -73,15 +73,15 @@ def host_name(text: str) -> str:
 def _strip(
     address: str, credentials: Credentials, family: StripFamily, name: str, description: str, agent: Agent
 ) -> FoundStrip | None:
-    """A strip of that family; None if it is of another."""
+    """A strip of that family; None if it is of another. One that has no outlets meters what it draws as a whole."""
     model = description or family
     strip = Strip(name, family, model, address, credentials.port, "", _OUTLETS_MOST)
     try:
-        reading = Meter(strip, agent).read()
+        reading = Meter(strip, agent, as_many_as_listed=True).read()
     except Silent:
         return None
     real = [outlet for outlet in reading.outlets if outlet.on is not None or outlet.name]
-    if not real:
+    if not real and reading.total.power_watt is None and not reading.unread:
         return None
     return FoundStrip(name, address, model, family, tuple(outlet.name for outlet in real))
 

@@ -120,9 +120,14 @@ class CiscoIos:
         names = {key: port.name for port in switch.ports if (key := interface_key(port.name))}
         lags = {key: lag_port(int(key[1])) for key in configured.interfaces if key[0] == "po"}
         missing = [name for key, name in names.items() if key not in configured.interfaces]
-        if missing or len(names) != len(switch.ports):
-            lacking = ", ".join(missing) or "a port of the inventory"
-            raise Unreadable(switch.name, RUNNING.command, f"interface {lacking} is missing")
+        unknown = [port.name for port in switch.ports if interface_key(port.name) is None]
+        if missing or unknown:
+            said = (
+                f"it has no interface {', '.join(missing)}" if missing else f"{', '.join(unknown)} is no name of IOS's"
+            )
+            raise Unreadable(switch.name, RUNNING.command, f"{said}: correct `ports` in hosts.yml")
+        if len(names) != len(switch.ports):
+            raise Unreadable(switch.name, RUNNING.command, "hosts.yml has one interface of it under two names")
         members = _members(configured, names)
         names |= {key: name for key, name in lags.items() if int(key[1]) in {number for number, _ in members.values()}}
         reading = _Reading(switch, configured, names, members, answers)

@@ -3,7 +3,11 @@
 import re
 from collections.abc import Collection, Mapping
 
-_TYPES: Mapping[str, str] = {
+from controller.drivers.interface_names import interface_key as generic_key
+
+_FULL: Mapping[str, str] = {
+    "app": "AppGigabitEthernet",
+    "eth": "Ethernet",
     "fa": "FastEthernet",
     "gi": "GigabitEthernet",
     "tw": "TwoGigabitEthernet",
@@ -11,12 +15,13 @@ _TYPES: Mapping[str, str] = {
     "te": "TenGigabitEthernet",
     "twe": "TwentyFiveGigE",
     "fo": "FortyGigabitEthernet",
+    "fif": "FiftyGigE",
     "hu": "HundredGigE",
-    "po": "Port-channel",
+    "lag": "Port-channel",
 }
-_LONG = {name.lower(): short for short, name in _TYPES.items()}
-_NAME = re.compile(r"([A-Za-z-]+)\s*(\d+(?:/\d+)*)")
-_LAG = re.compile(r"lag(\d+)")
+"""IOS's name in full of each kind of `interface_names.SPELLINGS` that it has."""
+
+_NUMBER = re.compile(r"\d+(?:/\d+)*")
 _ATOM = re.compile(r"(\d+)(?:-(\d+))?")
 
 _LINE_CHARACTERS = 120
@@ -25,21 +30,16 @@ _LINE_CHARACTERS = 120
 
 def interface_key(name: str) -> tuple[str, str] | None:
     """Type (abbreviated) and number of an interface, by whichever name; `lag3` is Port-channel3. None if it is none."""
-    lag = _LAG.fullmatch(name)
-    if lag:
-        return "po", lag[1]
-    found = _NAME.fullmatch(name.strip())
-    if not found:
+    key = generic_key(name)
+    if key is None or key[0] not in _FULL or not _NUMBER.fullmatch(key[1]):
         return None
-    kind = found[1].lower()
-    short = kind if kind in _TYPES else _LONG.get(kind)
-    return (short, found[2]) if short else None
+    return "po" if key[0] == "lag" else key[0], key[1]
 
 
 def interface_name(name: str) -> str:
     """The name to be typed: in full; a name of no known type stays as it is."""
     key = interface_key(name)
-    return f"{_TYPES[key[0]]}{key[1]}" if key else name
+    return f"{_FULL['lag' if key[0] == 'po' else key[0]]}{key[1]}" if key else name
 
 
 def read_vids(text: str) -> frozenset[int]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from controller.drivers.interface_names import SPELLINGS
 from controller.model.state import StaticTable
 from lab.errors import Unreadable
 from lab.model import Switch
@@ -22,15 +23,16 @@ _COMPLAINT = re.compile(
     r"|invalid|illegal|error|unrecogni[sz]ed|incomplete|ambiguous|bad |wrong ",
     re.IGNORECASE,
 )
-_PREFIXES = {
-    "gigabitethernet": "gi",
-    "tengigabitethernet": "te",
-    "fastethernet": "fa",
-    "port-channel": "po",
+_ABBREVIATION = 4
+_KINDS = ("fa", "gi", "tw", "fi", "te", "twe", "fo", "fif", "hu")
+_PREFIXES = {word: kind for kind in _KINDS for word in SPELLINGS[kind] if len(word) > _ABBREVIATION} | {
+    "port-channel": "po"
 }
+"""Names in full, which ROS itself abbreviates; short spellings such as `xg` are names of their own."""
+
 _NAME = re.compile(r"(?P<kind>[A-Za-z][A-Za-z-]*)\s*(?P<slot>(?:\d+/)*)(?P<number>\d+)")
 _SPAN = re.compile(rf"{_NAME.pattern}(?:-(?:[A-Za-z-]*(?:\d+/)*)(?P<last>\d+))?")
-_LOOSE = r"(?:gi|te|fa|xg|tw|fo|g|e|po|ch)[a-z-]*\s?(?:\d+/)*\d+"
+_LOOSE = rf"(?:{'|'.join(_KINDS)}|xg|g|e|po|ch)[a-z-]*\s?(?:\d+/)*\d+"
 
 
 def rows(output: str) -> list[str]:

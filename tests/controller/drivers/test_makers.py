@@ -2,10 +2,10 @@
 
 import pytest
 
-from controller.drivers.makers import families_of, model_of
+from controller.drivers.makers import families_of, model_of, wrong_maker
 from controller.power.makers import strip_families_of
 from controller.power.table import METER_FAMILIES
-from lab.model import StripFamily
+from lab.model import StripFamily, Switch, SwitchFamily
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,10 @@ from lab.model import StripFamily
         ("89.1.1", "a switch", ("dell_powerconnect_55xx", "cisco_sg")),
         ("8072.3.2.10", "Linux node1", ()),
         ("67.1", "", ()),
+        ("9.1.3215", "Catalyst 1200 Series Managed Switch, 24-port GE, 4x1G SFP (C1200-24T-4G)", ("cisco_sg",)),
+        ("9.1.3250", "Cisco Catalyst 1300 Series Managed Switch, 12-port 10GE", ("cisco_sg",)),
+        ("9.1.2862", "Cisco IOS Software, C1000 Software (C1000-UNIVERSALK9-M), Version 15.2(7)E", ("cisco_ios",)),
+        ("9.1.9999", "", ("cisco_ios",)),
     ],
 )
 def test_families_are_those_of_the_model_or_else_of_the_maker(
@@ -54,3 +58,22 @@ def test_a_model_is_what_its_family_calls_it_or_the_beginning(description: str, 
 def test_strips_are_known_by_their_maker(number: str, families: tuple[StripFamily, ...]) -> None:
     assert strip_families_of(f"1.3.6.1.4.1.{number}") == families
     assert set(families) <= set(METER_FAMILIES)
+
+
+@pytest.mark.parametrize(
+    ("family", "number", "description", "fits"),
+    [
+        ("cisco_sg", "9.1.3215", "Catalyst 1200 Series Managed Switch, 8-port GE (C1200-8T-E-2G)", True),
+        ("cisco_ios", "9.1.3215", "Catalyst 1200 Series Managed Switch, 8-port GE (C1200-8T-E-2G)", False),
+        ("cisco_sg", "9.1.2862", "Cisco IOS Software, C1000 Software (C1000-UNIVERSALK9-M)", False),
+        ("cisco_ios", "9.1.2862", "Cisco IOS Software, C1000 Software (C1000-UNIVERSALK9-M)", True),
+        ("cisco_sg", "9.1.9999", "a switch", False),
+        ("cisco_sg", "9.6.1.95.10.1", "SG350-10 10-Port Gigabit Managed Switch", True),
+        ("cisco_ios", "9.1.9999", "a switch", True),
+    ],
+)
+def test_in_a_branch_of_two_families_the_model_decides(
+    family: SwitchFamily, number: str, description: str, *, fits: bool
+) -> None:
+    switch = Switch("sw1", family, "", "192.0.2.1", 22, 161, "", "", "", ())
+    assert (wrong_maker(switch, f"1.3.6.1.4.1.{number}", description) == "") is fits

@@ -382,7 +382,7 @@ def test_names_and_lists() -> None:
     assert interface_key("TwentyFiveGigE1/1/1") != interface_key("TwoGigabitEthernet1/1/1")
     assert interface_name("lag3") == "Port-channel3"
     assert interface_key("Vlan1") is None
-    assert interface_name("eth0") == "eth0"
+    assert interface_name("nvi0") == "nvi0"
 
 
 @given(st.frozensets(st.integers(1, 4094), max_size=300), st.frozensets(st.integers(1, 4094), max_size=3))
