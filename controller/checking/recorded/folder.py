@@ -1,6 +1,6 @@
 """A folder of recordings, judged: every SNMP walk and every recorded show that is found in it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +10,7 @@ from ruamel.yaml.error import YAMLError
 from controller.checking.recorded.shows import Records, judge_show
 from controller.checking.recorded.strip_walks import judge_strip
 from controller.checking.recorded.switch_walks import judge_switch
-from controller.checking.recorded.verdict import Verdict
+from controller.checking.recorded.verdict import Stated, Verdict
 from controller.checking.recorded.walks import Recorded, read_walk
 from controller.drivers.mib_rows import text_of
 from lab.errors import LabError
@@ -21,8 +21,15 @@ _SYS_DESCR: Final = "1.3.6.1.2.1.1.1.0"
 _SHOWN: Final = 60  # characters of a description
 
 
-def judge_folder(folder: Path) -> Iterator[Verdict]:
-    """Verdicts on all recordings below a folder, in the order of their paths; LabError if there is no recording."""
+WalkJudge = Callable[[str, str, Recorded, Stated], Iterator[Verdict]]
+"""From a recording's name, its device, its objects and what is stated about it to verdicts."""
+
+
+def judge_folder(folder: Path, more: Sequence[WalkJudge] = ()) -> Iterator[Verdict]:
+    """Verdicts on all recordings below a folder, in the order of their paths; LabError if there is no recording.
+
+    `more` judges walks besides the readers of ports and strips.
+    """
     files = sorted(path for path in folder.rglob("*") if path.suffix in _WALKS | {_SHOW} and path.is_file())
     if not files:
         raise LabError(
@@ -32,12 +39,24 @@ def judge_folder(folder: Path) -> Iterator[Verdict]:
     for path in files:
         name = str(path.relative_to(folder))
         text = path.read_text(encoding="utf-8", errors="replace")
+        beside = _beside(path)
         if path.suffix == _SHOW:
-            yield from judge_show(name, path.parent.parent.name, path.parent.name, text, _records(path))
+            where = path.resolve()  # the folder may be given from inside
+            yield from judge_show(name, where.parent.parent.name, where.parent.name, text, _records(beside))
         else:
-            recorded = read_walk(text)
-            yield from judge_switch(name, _device(recorded), recorded)
-            yield from judge_strip(name, recorded)
+            yield from _judge_walk(name, read_walk(text), _stated(path, beside), more)
+
+
+def _judge_walk(name: str, recorded: Recorded, stated: Stated, more: Sequence[WalkJudge]) -> Iterator[Verdict]:
+    device = _device(recorded)
+    if recorded.named or not recorded.objects:
+        said = f"it has objects by name ({recorded.named})" if recorded.named else "it has no object"
+        yield Verdict(name, device, "walk", "unread", f"{said}: record it with `snmpwalk -On`")
+        return
+    found = [*judge_switch(name, device, recorded), *judge_strip(name, recorded, stated)]
+    for judge_more in more:
+        found += judge_more(name, device, recorded, stated)
+    yield from found or [Verdict(name, device, "walk", "unread", "it has neither ports nor a strip that is known")]
 
 
 def _device(recorded: Recorded) -> str:
@@ -45,14 +64,28 @@ def _device(recorded: Recorded) -> str:
     return words[:_SHOWN]
 
 
-def _records(path: Path) -> Records:
-    """What the recording's collector read of it; empty without it."""
+def _beside(path: Path) -> object:
+    """The content of NAME.yml beside a recording; None without it."""
     beside = path.with_suffix(".yml")
     try:
-        content = YAML(typ="safe").load(beside.read_text(encoding="utf-8"))
+        return YAML(typ="safe").load(beside.read_text(encoding="utf-8")) or {}
     except FileNotFoundError:
-        return []
+        return None
     except (OSError, YAMLError) as error:
         raise LabError(f"{beside} cannot be read: {' '.join(str(error).split())[:200]}") from error
-    records = content.get("parsed_sample") if isinstance(content, dict) else None
-    return records if isinstance(records, list) else []
+
+
+def _records(beside: object) -> Records | None:
+    """What the recording's collector read of it; None if nobody did."""
+    records = beside.get("parsed_sample") if isinstance(beside, dict) else None
+    return records if isinstance(records, list) else None
+
+
+def _stated(path: Path, beside: object) -> Stated:
+    """What a person states about a walk, below `expected`; empty if nothing."""
+    stated = {} if beside is None else beside.get("expected", {}) if isinstance(beside, dict) else None
+    if not isinstance(stated, dict) or not all(isinstance(part, dict) for part in stated.values()):
+        raise LabError(
+            f"{path.with_suffix('.yml')} states nothing: write `expected:`, and `strip:` or `counters:` below it."
+        )
+    return stated

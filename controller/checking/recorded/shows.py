@@ -1,7 +1,8 @@
 """Readers of shows held against recorded text and what its collector read of it, as in ntc-templates' tests. Pure.
 
-A recording is PLATFORM/COMMAND/NAME.raw, and beside it NAME.yml has what another reader made of it: a list of records
-below `parsed_sample`. Only fields that both readers know are compared.
+A recording is PLATFORM/COMMAND/NAME.raw, and beside it NAME.yml has what another reader made of it, or a person states:
+a list of records below `parsed_sample`. Only fields that both readers know are compared. Without NAME.yml there is no
+verdict, and what was read is said.
 """
 
 import re
@@ -10,12 +11,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from controller.checking.recorded.verdict import Verdict, judge
+from controller.checking.recorded.verdict import Verdict, judge, only_read
 from controller.drivers import lldp_shows, mac_shows
 from controller.drivers.cisco_ios.driver import VERSION as IOS_VERSION
+from controller.drivers.cisco_ios.eee import PortEee, eee_commands
 from controller.drivers.cisco_ios.names import interface_key, read_vids
 from controller.drivers.cisco_ios.read import EVERY_VID, read_switchports, read_vlans, switchport_of
-from controller.drivers.fastpath.shows import identity_of_version
+from controller.drivers.driver import Show
+from controller.drivers.fastpath.shows import eee_of_port, identity_of_version
 from controller.drivers.interface_names import interface_key as generic_key
 from controller.drivers.ros import text as ros_text
 from controller.drivers.ros.driver import SYSTEM as ROS_SYSTEM
@@ -40,15 +43,36 @@ class _Judge:
     by_port: bool = False
 
 
-def judge_show(recording: str, platform: str, command: str, text: str, records: Records) -> Iterator[Verdict]:
-    """Verdicts on one recorded show; none for one that no driver reads."""
-    for one in _JUDGES.get((platform, command), ()):
+def judge_show(recording: str, platform: str, command: str, text: str, records: Records | None) -> Iterator[Verdict]:
+    """Verdicts on one recorded show; `records` None: nobody says what is right."""
+    platform, command = _PLATFORMS.get(platform, platform), command.replace(" ", "_")
+    judges = _JUDGES.get((platform, command), ())
+    if not judges:
+        yield _unknown(recording, platform, command)
+    for one in judges:
         switch = Switch("recorded", one.family, "", "", 22, 161, "", "", "", ())
         read = partial(one.read, switch, text)
-        if one.by_port:
-            yield _judge_ports(recording, platform, one.reading, read, one.expect(records))
-        else:
-            yield judge(recording, platform, one.reading, read, one.expect(records))
+        if records is None:
+            yield only_read(recording, platform, one.reading, read)
+            continue
+        try:
+            expected = one.expect(records)
+        except (KeyError, IndexError, ValueError, TypeError) as error:
+            said = f"the records beside it lack what it is compared with ({type(error).__name__}: {error})"
+            yield Verdict(recording, platform, one.reading, "unread", said)
+            continue
+        ask = _judge_ports if one.by_port else judge
+        yield ask(recording, platform, one.reading, read, expected)
+
+
+def _unknown(recording: str, platform: str, command: str) -> Verdict:
+    commands = sorted(name for known, name in _JUDGES if known == platform)
+    if commands:
+        said = f"nothing is read of {command} of {platform}: known are {', '.join(commands)}"
+    else:
+        known = sorted({name for name, _ in _JUDGES} | _PLATFORMS.keys())
+        said = f"{platform} is no known platform in PLATFORM/COMMAND/NAME.raw: known are {', '.join(known)}"
+    return Verdict(recording, platform, command, "unread", said)
 
 
 def _judge_ports(recording: str, device: str, reading: str, read: Callable[[], Any], expected: Any) -> Verdict:
@@ -186,33 +210,31 @@ def _ios_addresses(_switch: Switch, text: str) -> object:
 def _neighbours(family: SwitchFamily) -> Reading:
     def read(_switch: Switch, text: str) -> object:
         found = lldp_shows.read(family, text)
-        return {port: (one.chassis, one.port.decode(), one.name.removesuffix(" ...")) for port, one in found.items()}
+        return {port: {_neighbour(one) for one in heard.several or (heard,)} for port, heard in found.items()}
 
     return read
 
 
+def _neighbour(one: lldp_shows.Neighbour) -> tuple[bytes, str, str]:
+    return one.chassis, one.port.decode(), one.name.removesuffix(" ...")
+
+
 def _table_expected(records: Records) -> object:
-    return {
-        str(record["local_interface"]): (
-            _chassis(str(record["chassis_id"])),
-            _joined(record["neighbor_interface"]),
-            _joined(record["neighbor_name"]),
-        )
-        for record in records
-        if record["chassis_id"]
-    }
+    found: dict[str, set[tuple[bytes, str, str]]] = {}
+    for record in records:
+        if record["chassis_id"]:
+            names = _joined(record["neighbor_interface"]), _joined(record["neighbor_name"])
+            found.setdefault(str(record["local_interface"]), set()).add((_chassis(str(record["chassis_id"])), *names))
+    return found
 
 
 def _details_expected(records: Records) -> object:
-    return {
-        str(record["local_interface"]): (
-            _chassis(str(record["chassis_id"])),
-            str(record["neighbor_port_id"]),
-            str(record["neighbor_name"]),
-        )
-        for record in records
-        if record["local_interface"] and record["chassis_id"]
-    }
+    found: dict[str, set[tuple[bytes, str, str]]] = {}
+    for record in records:
+        if record["local_interface"] and record["chassis_id"]:
+            names = str(record["neighbor_port_id"]), str(record["neighbor_name"])
+            found.setdefault(str(record["local_interface"]), set()).add((_chassis(str(record["chassis_id"])), *names))
+    return found
 
 
 def _joined(cells: str | Iterable[object]) -> str:
@@ -224,6 +246,49 @@ def _chassis(text: str) -> bytes:
     digits = re.sub(r"[:.-]", "", text)
     return bytes.fromhex(digits) if re.fullmatch(r"[0-9A-Fa-f]{12}", digits) else text.encode()
 
+
+# -- EEE: records are what a person states, one of them for each show
+
+
+def _ios_eee(kind: str) -> Reading:
+    def read(_switch: Switch, text: str) -> object:
+        interface = text.split(maxsplit=1)[0] if text.strip() else ""
+        commands = dict(zip(("capabilities", "status"), eee_commands(interface), strict=True))
+        found = PortEee.of({Show(commands[kind]): text}, interface)
+        return found.active if kind == "status" else (found.supported, found.in_asic, found.partner)
+
+    return read
+
+
+def _ros_eee(switch: Switch, text: str) -> object:
+    found = ros_text.energy(switch, "show eee", text)
+    return found.enabled, found.ports, found.active
+
+
+def _green_mode(switch: Switch, text: str) -> object:
+    found = eee_of_port(switch, "recorded", text)
+    return found.enabled, found.hold_us, found.wake_us
+
+
+def _stated(*fields: str) -> Expecting:
+    """The fields of the one record; lists are sets of ports."""
+
+    def expect(records: Records) -> object:
+        (record,) = records
+        values = tuple(
+            frozenset(value) if isinstance(value, list) else value for value in (record[field] for field in fields)
+        )
+        return values if len(values) > 1 else values[0]
+
+    return expect
+
+
+_PLATFORMS: Final[Mapping[str, str]] = {
+    "cisco_sg": "cisco_s300",
+    "dell_powerconnect_55xx": "cisco_s300",
+    "netgear_m4300": "broadcom_icos",
+}
+"""Families of ours, by the platform of ntc-templates that has the same shows."""
 
 _ROS_LLDP: Final = _Judge("cisco_sg", "LLDP neighbours", _neighbours("cisco_sg"), _table_expected)
 _WHO: Final = _Judge("netgear_m4300", "model, firmware, serial number", _fastpath_identity, _fastpath_expected)
@@ -240,6 +305,21 @@ _JUDGES: Final[Mapping[tuple[str, str], tuple[_Judge, ...]]] = {
     ("cisco_ios", "show_vlan_brief"): (_Judge("cisco_ios", "VLANs", _ios_vlans, _vids_expected),),
     ("cisco_ios", "show_lldp_neighbors_detail"): (
         _Judge("cisco_ios", "LLDP neighbours", _neighbours("cisco_ios"), _details_expected),
+    ),
+    ("cisco_ios", "show_eee_capabilities"): (
+        _Judge(
+            "cisco_ios",
+            "EEE supported, in its ASIC, of its partner",
+            _ios_eee("capabilities"),
+            _stated("supported", "in_asic", "partner"),
+        ),
+    ),
+    ("cisco_ios", "show_eee_status"): (_Judge("cisco_ios", "EEE in force", _ios_eee("status"), _stated("active")),),
+    ("cisco_s300", "show_eee"): (
+        _Judge("cisco_sg", "EEE on, set and in force", _ros_eee, _stated("enabled", "ports", "active")),
+    ),
+    ("broadcom_icos", "show_green-mode"): (
+        _Judge("netgear_m4300", "EEE on, hold and wake", _green_mode, _stated("enabled", "hold_us", "wake_us")),
     ),
     ("cisco_s300", "show_version"): (
         _Judge("cisco_sg", "firmware", _ros_firmware, lambda records: str(records[0]["sw_version"])),

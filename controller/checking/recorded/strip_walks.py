@@ -1,14 +1,21 @@
-"""Readers of strips held against a recorded walk: what is read is what the recorded columns add up to. Pure."""
+"""Readers of strips held against a recorded walk. Pure.
+
+What is right is stated beside the walk (`strip`: `family`, `outlets`, and `total_watt`, `outlets_watt`, `unread`), or
+is what the recorded columns add up to, of the first unit of a chain. A family whose columns do not add up by themselves
+(scales and validity by sensor) is only read.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
-from controller.checking.recorded.verdict import Verdict, judge
+from controller.checking.recorded.verdict import Stated, Verdict, judge, only_read
 from controller.checking.recorded.walks import Recorded, below
 from controller.drivers.driver import SnmpSet, SnmpValue
+from controller.power.family import StripReading
 from controller.power.outlets import Meter
+from controller.power.table import METER_FAMILIES
 from lab.model import Strip, StripFamily
 
 _E: Final = "1.3.6.1.4.1."
@@ -26,15 +33,22 @@ class _Columns:
     outlets: str = ""
     """The column of power by outlet, in watts."""
 
+    head: str = ""
+    """Rows of the first unit of a chain begin so."""
+
 
 _FAMILIES: Final = (
     _Columns("apc_rpdu2", "318.1.1.26.4", "318.1.1.26.9.2.3.1.5", "318.1.1.26.4.3.1.5", 10.0, "318.1.1.26.9.4.3.1.7"),
     _Columns("apc_rpdu", "318.1.1.12.1", "318.1.1.12.3.5.1.1.4", "318.1.1.12.1.16"),
     _Columns("servertech_sentry3", "1718.3.2", "1718.3.2.3.1.10", "1718.3.2.2.1.12", 1.0, "1718.3.2.3.1.14"),
     _Columns("servertech_sentry4", "1718.4.1", "1718.4.1.8.3.1.1", "1718.4.1.3.3.1.3", 1.0, "1718.4.1.8.3.1.7"),
-    _Columns("eaton_g3", "534.6.6.7", "534.6.6.7.6.6.1.2", "534.6.6.7.3.5.1.4", 1.0, "534.6.6.7.6.5.1.3"),
+    _Columns("eaton_g3", "534.6.6.7", "534.6.6.7.6.6.1.2", "534.6.6.7.3.5.1.4", 1.0, "534.6.6.7.6.5.1.3", "0."),
     _Columns("cyberpower_epdu2", "3808.1.1.6.6.1", "3808.1.1.6.6.1.4.1.5", "3808.1.1.6.3.4.1.18", 1.0),
     _Columns("cyberpower_epdu", "3808.1.1.3.3.5", "3808.1.1.3.3.5.1.1.4", ""),
+)
+_ONLY_READ: Final = (
+    _Columns("raritan_px", "13742.6", "13742.6.4.1.2.1.3.1", "13742.6.5.2.3.1.4.1"),
+    _Columns("gude", "28507.58", "28507.58.1.3.1.2.1.3", "28507.58.1.5.1.2.1.4"),
 )
 
 
@@ -58,15 +72,21 @@ class _Recording:
         return
 
 
-def judge_strip(recording: str, recorded: Recorded) -> Iterator[Verdict]:
-    """Verdicts on the whole strip and on its outlets, for every family whose objects it has."""
-    for known in _FAMILIES:
-        states = below(recorded, _E + known.states)
-        feeds = below(recorded, _E + known.feeds) if known.feeds else {}
+def judge_strip(recording: str, recorded: Recorded, stated: Stated | None = None) -> Iterator[Verdict]:
+    """Verdicts on the whole strip and on its outlets, for every family whose objects it has, or the one stated."""
+    if stated is not None and "strip" in stated:
+        yield from _judge_stated(recording, recorded, stated["strip"])
+        return
+    for known in (*_FAMILIES, *_ONLY_READ):
+        states = _rows(recorded, known, known.states)
+        feeds = _rows(recorded, known, known.feeds)
         if not below(recorded, _E + known.branch) or not (states or feeds):
             continue
-        watts = below(recorded, _E + known.outlets) if known.outlets else {}
-        strip = Strip("recorded", known.family, "", "", 161, "", max(1, len(states), len(watts)))
+        watts = _rows(recorded, known, known.outlets)
+        strip = Strip("recorded", known.family, "", "", 161, "", max(len(states), len(watts)))
+        if known in _ONLY_READ:
+            yield only_read(recording, known.family, "strip", partial(_summary, strip, recorded))
+            continue
         readings: list[tuple[str, Callable[[Strip, Recorded], object], object]] = [
             ("power of the whole strip", _total, _sum(feeds, known.step_watt))
         ]
@@ -77,6 +97,49 @@ def judge_strip(recording: str, recorded: Recorded) -> Iterator[Verdict]:
             readings.append(("power of all outlets", _outlets, shown))
         for reading, read, expected in readings:
             yield judge(recording, known.family, reading, partial(read, strip, recorded), expected)
+
+
+def _rows(recorded: Recorded, known: _Columns, column: str) -> dict[str, SnmpValue]:
+    """The rows of a column that are of the first unit."""
+    if not column:
+        return {}
+    return {row: value for row, value in below(recorded, _E + column).items() if row.startswith(known.head)}
+
+
+def _judge_stated(recording: str, recorded: Recorded, stated: Mapping[str, Any]) -> Iterator[Verdict]:
+    """Verdicts on all that is stated, under its own names."""
+    family = next((known for known in METER_FAMILIES if known == stated.get("family")), None)
+    count = stated.get("outlets")
+    if family is None or not isinstance(count, int):
+        known = ", ".join(METER_FAMILIES)
+        yield Verdict(recording, "strip", "strip", "unread", f"state `family` (one of {known}) and `outlets`")
+        return
+    strip = Strip("recorded", family, str(stated.get("model", "")), "", 161, "", count, unit=int(stated.get("unit", 0)))
+    for name in stated.keys() - {"family", "outlets", "model", "unit"}:
+        if name not in _STATED:
+            yield Verdict(
+                recording, family, name, "unread", f"nothing of that name is read: state {', '.join(_STATED)}"
+            )
+            continue
+        yield judge(recording, family, name, partial(_STATED[name], strip, recorded), stated[name])
+
+
+def _summary(strip: Strip, recorded: Recorded) -> Mapping[str, object]:
+    return {name: read(strip, recorded) for name, read in _STATED.items()}
+
+
+def _reading(strip: Strip, recorded: Recorded) -> StripReading:
+    return Meter(strip, _Recording(recorded)).read()
+
+
+_STATED: Final[Mapping[str, Callable[[Strip, Recorded], object]]] = {
+    "total_watt": lambda strip, recorded: _reading(strip, recorded).total.power_watt,
+    "total_joule": lambda strip, recorded: _reading(strip, recorded).total.energy_joule,
+    "unread": lambda strip, recorded: list(_reading(strip, recorded).unread),
+    "outlets_on": lambda strip, recorded: [outlet.on for outlet in _reading(strip, recorded).outlets],
+    "outlets_watt": lambda strip, recorded: [one.meter.power_watt for one in _reading(strip, recorded).outlets],
+}
+"""What may be stated about a strip; null where it has to be unknown."""
 
 
 def _sum(feeds: Mapping[str, SnmpValue], step_watt: float) -> float | None:

@@ -1,18 +1,25 @@
 """What came of a reading of a recording."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Final, Literal
 
 from lab.errors import LabError
 
-Outcome = Literal["right", "refused", "misread"]
-"""As the recording's own objects or its collector's own reading have it; an error in words; something else."""
+Outcome = Literal["right", "refused", "misread", "read", "unread"]
+"""As the recording's own objects, its collector's own reading or a stated expectation have it; an error in words;
+something else. read: nothing says what is right. unread: no reader knows the recording."""
+
+Stated = Mapping[str, Mapping[str, Any]]
+"""What a person states about a walk: `strip` and `counters`, each a mapping."""
+
+_SHOWN: Final = 400
+_MAC_BYTE: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`reading` is what was read of which `device`; `said` says why it was refused, or what differs."""
+    """`reading` is what was read of which `device`; `said` says why it was refused, what differs, or what was read."""
 
     recording: str
     device: str
@@ -39,3 +46,28 @@ def judge_refusal(recording: str, device: str, reading: str, read: Callable[[], 
     except LabError:
         return Verdict(recording, device, reading, "right")
     return Verdict(recording, device, reading, "misread", f"read {found!r}, which has to be refused")
+
+
+def only_read(recording: str, device: str, reading: str, read: Callable[[], object]) -> Verdict:
+    """A reading of which nothing says what is right: what was read, in words."""
+    try:
+        found = read()
+    except LabError as error:
+        return Verdict(recording, device, reading, "refused", " ".join(str(error).split()))
+    words = in_words(found)
+    return Verdict(recording, device, reading, "read", words if len(words) <= _SHOWN else f"{words[:_SHOWN]} ...")
+
+
+def in_words(value: object) -> str:
+    """A reading for people."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{in_words(name)}: {in_words(held)}" for name, held in value.items()) or "nothing"
+    if isinstance(value, set | frozenset):
+        return ", ".join(map(in_words, sorted(value, key=lambda one: (not isinstance(one, int), one)))) or "nothing"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(in_words, value)) or "nothing"
+    if isinstance(value, bytes):
+        return value.hex(":") if len(value) == _MAC_BYTE else value.decode("utf-8", "replace")
+    if value is None or value == "":
+        return "unknown" if value is None else "-"
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)

@@ -1,4 +1,7 @@
-"""Recorded SNMP walks: snmprec files (snmpsim) and the output of `snmpwalk -On`. Pure.
+"""Recorded SNMP walks: snmprec files (snmpsim) and the output of `snmpwalk`. Pure.
+
+`snmpwalk` without MIBs writes `iso.3.6.1...` or `SNMPv2-SMI::enterprises...`, which are numbers all the same. Names
+from other MIBs are not read: a walk that has some is to be recorded with `-On`.
 
 Types of snmprec are ASN.1 tags as numbers, with an `x` behind if the value is hexadecimal. Lines of no known form (time
 stamps, objects that end a walk) are left out; so are values of types that no reader knows, such as IP addresses.
@@ -13,7 +16,17 @@ from typing import Final, Self
 from controller.drivers.driver import Answers, SnmpValue, Walk
 
 _SNMPREC: Final = re.compile(r"(?P<oid>[\d.]+)\|(?P<tag>\d+)(?P<hex>x?)\|(?P<value>.*)", re.DOTALL)
-_SNMPWALK: Final = re.compile(r"\.?(?P<oid>1(?:\.\d+)+) = (?P<kind>[A-Za-z0-9-]+): ?(?P<value>.*)")
+_SNMPWALK: Final = re.compile(r"(?P<oid>\S+) = (?:(?P<kind>[A-Za-z0-9-]+): ?(?P<value>.*)|\"\")", re.DOTALL)
+_NUMBERED: Final = re.compile(r"1(?:\.\d+)+")
+_ROOTS: Final = {
+    "iso.": "1.",
+    "SNMPv2-SMI::mib-2.": "1.3.6.1.2.1.",
+    "SNMPv2-SMI::transmission.": "1.3.6.1.2.1.10.",
+    "SNMPv2-SMI::enterprises.": "1.3.6.1.4.1.",
+    "SNMPv2-SMI::snmpModules.": "1.3.6.1.6.3.",
+    "SNMPv2-SMI::private.": "1.3.6.1.4.",
+}
+_NAMED: Final = re.compile(r"[A-Za-z][\w-]*::\S+")
 _NUMBERS, _OCTETS, _OID = frozenset({"2", "65", "66", "67", "70"}), "4", "6"
 _WALK_NUMBERS = frozenset({"INTEGER", "Counter32", "Counter64", "Gauge32", "Unsigned32", "UInteger32"})
 
@@ -24,26 +37,39 @@ class Recorded:
 
     objects: Mapping[str, SnmpValue]
     names: Sequence[str]
+    named: str = ""
+    """The first object that is written by a name of a MIB, and so was not read."""
 
     @classmethod
-    def of(cls, objects: Mapping[str, SnmpValue]) -> Self:
+    def of(cls, objects: Mapping[str, SnmpValue], named: str = "") -> Self:
         """The same objects, to be searched."""
-        return cls(objects, sorted(objects))
+        return cls(objects, sorted(objects), named)
 
 
 def read_walk(text: str) -> Recorded:
     """The objects of a recorded walk; empty if the text is none."""
     found: dict[str, SnmpValue] = {}
+    named = ""
     for line in _whole_lines(text):
         if shape := _SNMPREC.fullmatch(line):
             value = _of_snmprec(shape["tag"], shape["value"], is_hex=bool(shape["hex"]))
-        elif shape := _SNMPWALK.fullmatch(line):
-            value = _of_snmpwalk(shape["kind"], shape["value"].strip())
+        elif (shape := _SNMPWALK.fullmatch(line)) and _NUMBERED.fullmatch(_numbered(shape["oid"])):
+            value = _of_snmpwalk(shape["kind"] or "STRING", (shape["value"] or "").strip())
         else:
+            named = named or (shape["oid"] if shape and _NAMED.fullmatch(shape["oid"]) else "")
             continue
         if value is not None:
-            found[shape["oid"].strip(".")] = value
-    return Recorded.of(found)
+            found[_numbered(shape["oid"])] = value
+    return Recorded.of(found, named)
+
+
+def _numbered(oid: str) -> str:
+    """An OID as numbers, without a dot before it; one with a name that is not known here as it is."""
+    bare = oid.strip(".")
+    for root, number in _ROOTS.items():
+        if bare.startswith(root):
+            return number + bare.removeprefix(root)
+    return bare
 
 
 def answers_of(recorded: Recorded, walks: Iterable[Walk]) -> Answers:
@@ -94,6 +120,6 @@ def _of_snmpwalk(kind: str, value: str) -> SnmpValue | None:
     if kind == "Hex-STRING":
         return bytes.fromhex(value)
     if kind == "OID":
-        return value.strip(".")
+        return _numbered(value)
     number = re.match(r"-?\d+", value.rpartition("(")[2])
     return int(number[0]) if kind in _WALK_NUMBERS and number else None

@@ -13,9 +13,11 @@ from rich.text import Text
 
 from controller.checking.recorded.folder import judge_folder
 from controller.checking.recorded.verdict import Outcome, Verdict
+from controller.collecting.recorded_counters import judge_counters
 from eeectl import lab_text as show
 
 _OUTCOMES: tuple[Outcome, ...] = ("right", "refused", "misread")
+"""Of readings that are compared with something."""
 
 
 def replay(
@@ -27,8 +29,9 @@ def replay(
 ) -> int:
     """Hold the readers of switches and strips against recordings of devices; exit status 1 if anything was misread.
 
-    Recordings are snmprec files, outputs of `snmpwalk -On`, and shows as in ntc-templates' tests: PLATFORM/COMMAND/
-    NAME.raw with what another reader made of it in NAME.yml. Nothing is sent anywhere.
+    Recordings are snmprec files, outputs of `snmpwalk`, and shows as in ntc-templates' tests: PLATFORM/COMMAND/
+    NAME.raw with what another reader made of it in NAME.yml. Without NAME.yml what is read is shown, for you to
+    compare. Exit status 1, too, if nothing could be read. Nothing is sent anywhere.
 
     Parameters
     ----------
@@ -40,20 +43,23 @@ def replay(
         Print every verdict as JSON.
 
     """
-    verdicts = tuple(judge_folder(folder))
+    verdicts = tuple(judge_folder(folder, (judge_counters,)))
     if as_json:
         print(json.dumps([asdict(verdict) for verdict in verdicts], indent=1))
     elif markdown:
         print(_markdown(verdicts))
     else:
         _print(verdicts)
-    return 1 if any(verdict.outcome == "misread" for verdict in verdicts) else 0
+    misread = any(verdict.outcome == "misread" for verdict in verdicts)
+    return 1 if misread or all(verdict.outcome == "unread" for verdict in verdicts) else 0
 
 
 def _counts(verdicts: Sequence[Verdict]) -> dict[tuple[str, str], Counter[str]]:
     """How often each reading of each device had each outcome."""
     found: dict[tuple[str, str], Counter[str]] = {}
     for verdict in verdicts:
+        if verdict.outcome not in _OUTCOMES:
+            continue
         found.setdefault((verdict.device, verdict.reading), Counter())[verdict.outcome] += 1
     return dict(sorted(found.items()))
 
@@ -73,11 +79,21 @@ def _print(verdicts: Sequence[Verdict]) -> None:
     for (device, reading), found in _counts(verdicts).items():
         table.add_row(Text(device), reading, *(str(found[outcome]) for outcome in _OUTCOMES))
     out = show.console()
-    out.print(table)
+    if table.row_count:
+        out.print(table)
     for verdict in verdicts:
-        if verdict.outcome != "right":
+        if verdict.outcome not in {"right", "unread"}:
             where = f"{verdict.recording}: {verdict.reading}: {verdict.outcome}: {verdict.said}"
             out.print(where, markup=False, soft_wrap=True)
+    unread: dict[str, list[str]] = {}
+    for verdict in verdicts:
+        if verdict.outcome == "unread":
+            unread.setdefault(f"{verdict.device}: {verdict.said}", []).append(verdict.recording)
+    for said, recordings in unread.items():
+        others = f" and {len(recordings) - 1} others" if len(recordings) > 1 else ""
+        out.print(f"{recordings[0]}{others}: not read: {said}.", markup=False, soft_wrap=True)
     total = Counter(verdict.outcome for verdict in verdicts)
-    said = ", ".join(f"{total[outcome]} {outcome}" for outcome in _OUTCOMES)
-    print(f"{len({verdict.recording for verdict in verdicts})} recordings of known devices: {said}.")
+    counts = [f"{total[outcome]} {outcome}" for outcome in _OUTCOMES]
+    counts += [f"{total['read']} read with nothing to compare with"] if total["read"] else []
+    known = {verdict.recording for verdict in verdicts if verdict.outcome != "unread"}
+    print(f"{len(known)} recordings of known devices: {', '.join(counts)}; {total['unread']} not read.")

@@ -40,6 +40,30 @@ def test_a_misread_recording_fails_the_command(recordings: Path, capsys: pytest.
     assert misread["reading"] == "LLDP neighbours"
 
 
+def test_ones_own_recordings_are_read_without_a_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "cisco_sg" / "show_lldp_neighbors"
+    place.mkdir(parents=True)
+    (place / "mine.raw").write_text(LLDP)
+    assert run(["lab", "replay", str(tmp_path)]) == 0
+    printed = capsys.readouterr().out
+    assert "LLDP neighbours: read: gi10: 02:b1:56:ac:07:64" in printed
+    assert "1 recordings of known devices" in printed
+    assert "1 read with nothing to compare with" in printed
+
+
+def test_a_folder_of_which_nothing_can_be_read_fails_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sw1.snmpwalk").write_text("IF-MIB::ifName.1 = STRING: gi1\n")
+    place = tmp_path / "nokia" / "show_version"
+    place.mkdir(parents=True)
+    (place / "mine.raw").write_text("hello\n")
+    assert run(["lab", "replay", str(tmp_path)]) == 1
+    printed = capsys.readouterr().out
+    assert "sw1.snmpwalk: not read" in printed
+    assert "nokia is no known platform" in printed
+
+
 def test_a_folder_without_recordings_is_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lab", "replay", str(tmp_path)]) == 1
     assert "holds no recording" in capsys.readouterr().err
