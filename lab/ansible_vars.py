@@ -2,7 +2,8 @@
 
 `lab/ansible.py` reads hosts.yml. Where files of variables stand beside it, or a variable that is needed is a template,
 Ansible itself says what each host has (`in_ansible.py`, in a process of its own: it takes about 2 s). Without Ansible
-such an inventory is refused, with the file's name: half of it would be another lab than Ansible's.
+such an inventory is refused, with the file's name: half of it would be another lab than Ansible's. Files that
+`ansible-vault` encrypted as a whole are left out: what is read here are references to secrets, never secrets.
 """
 
 import importlib.util
@@ -19,6 +20,7 @@ from lab.ansible import Entry, Inventory, Variable
 from lab.errors import InventoryError, Problem
 
 _ENDINGS: Final = ("", ".yml", ".yaml", ".json")
+_VAULT: Final = b"$ANSIBLE_VAULT;"
 _LONGEST_S: Final = 300.0
 _INSTALL: Final = "install ansible-core beside eeectl (`uv pip install ansible-core`)"
 
@@ -83,9 +85,11 @@ def _files_beside(folder: Path, written: Inventory) -> list[Path]:
 
 
 def _within(path: Path) -> Iterator[Path]:
-    """A file, or those below a folder that Ansible reads."""
+    """A file, or those below a folder that Ansible reads, without encrypted ones, which hold secrets of playbooks."""
     if path.is_file():
-        yield path
+        with path.open("rb") as file:
+            if file.read(len(_VAULT)) != _VAULT:
+                yield path
     elif path.is_dir():
         for inner in sorted(path.iterdir()):
             if not inner.name.startswith(".") and (inner.is_dir() or inner.suffix in _ENDINGS):

@@ -10,6 +10,7 @@ a host with ``"groups": [...]``.
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleError
@@ -20,12 +21,24 @@ from ansible.utils.vars import combine_vars
 from ansible.vars.manager import VariableManager
 from ansible.vars.plugins import get_vars_from_inventory_sources
 
+VAULT = b"$ANSIBLE_VAULT;"
 MAGIC = {
     "ansible_config_file", "ansible_facts", "ansible_playbook_python", "ansible_version", "environment", "group_names",
     "groups", "hostvars", "inventory_dir", "inventory_file", "inventory_hostname", "inventory_hostname_short",
     "omit", "playbook_dir",
 }  # fmt: skip
 """What Ansible adds by itself (its documentation, "Special variables")."""
+
+
+class Unencrypted(DataLoader):  # type: ignore[misc]  # Ansible has no types
+    """Reads files of variables, those that `ansible-vault` encrypted as empty: secrets are not for this inventory."""
+
+    def load_from_file(self, file_name: str, *args: Any, **options: Any) -> Any:
+        """The content of a file."""
+        with Path(self.path_dwim(file_name)).open("rb") as file:
+            if file.read(len(VAULT)) == VAULT:
+                return {}
+        return super().load_from_file(file_name, *args, **options)
 
 
 def plain(value: Any) -> Any:
@@ -55,7 +68,7 @@ def evaluated(loader: Any, found: Mapping[str, Any], needed: Iterable[str]) -> t
 
 def main(source: str, needed: Iterable[str]) -> None:
     """Print the inventory."""
-    loader = DataLoader()
+    loader = Unencrypted()
     inventory = InventoryManager(loader=loader, sources=[source])
     manager = VariableManager(loader=loader, inventory=inventory)
     top = inventory.groups["all"]

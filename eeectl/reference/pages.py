@@ -42,7 +42,11 @@ def _commands() -> str:
 def _inventory() -> str:
     about = (
         "A lab is a folder: `hosts.yml` (an Ansible inventory), `cables.csv`, `outlets.csv`. These are the\n"
-        "variables that `eeectl` reads from `hosts.yml`; others that it knows as Ansible's are left alone.\n"
+        "variables that `eeectl` reads from `hosts.yml`; others are left to Ansible and to\n"
+        "a site's own playbooks, unless they look like a misspelling of one of these.\n\n"
+        "`host_vars/` and `group_vars/` beside `hosts.yml`, and templates in a variable of this page, are read by\n"
+        "Ansible itself (ansible-core beside `eeectl`; about 2 s more). Without it such a lab is refused, with the\n"
+        "names of those files. Files that `ansible-vault` encrypted as a whole are left out.\n\n"
         "`inventory/example` is a lab to copy. `eeectl lab check FOLDER --files-only` names file, line, key and\n"
         "remedy of each mistake.\n\n"
         "| file | columns |\n| --- | --- |\n"

@@ -96,6 +96,16 @@ def test_templates_have_their_values_and_secrets_stay_lookups(folder: Path) -> N
     assert held["ansible_become_password"].value == "{{ lookup('env', 'X') }}"
 
 
+def test_what_is_encrypted_is_left_to_playbooks(folder: Path) -> None:
+    encrypted = "$ANSIBLE_VAULT;1.1;AES256\n3162\n"
+    _written(folder, {"group_vars/all/vault.yml": encrypted})
+    written = read_ansible(folder / "hosts.yml")
+    assert with_ansible(folder / "hosts.yml", written, _NEEDED, installed=False) is written
+    inline = "mtu_byte: 4000\nansible_become_password: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  3162\n"
+    _written(folder, {"group_vars/nodes.yml": inline})
+    assert {host.mtu_byte for host in load_lab(folder).hosts} == {4000}
+
+
 def test_a_template_that_cannot_be_evaluated_is_said_with_its_place(folder: Path) -> None:
     _written(folder, {"host_vars/n02.yml": 'ansible_host: "{{ nowhere }}.2"\n'})
     with pytest.raises(InventoryError, match=r"host_vars/n02.yml:1: ansible_host: .*cannot evaluate.*nowhere"):
