@@ -47,6 +47,8 @@ class _Loader:
         self.problems: list[Problem] = []
         self.said: dict[tuple[str, int, str], str] = {}
         """By file, line and variable of a mistake, of whom it was said first."""
+        self.shared: Mapping[str, Variable] = {}
+        """Variables of the group `all`."""
         self.interfaces: dict[str, str] = {}
         """By node whose interface is given outside hosts.yml, words that say so."""
 
@@ -88,13 +90,15 @@ class _Loader:
     def misspelled(self, known: Iterable[str], variables: Mapping[str, Variable], who: str) -> None:
         """Complain of variables that look like one that is read here, or like one of Ansible's, and are neither.
 
-        Any other is the site's own (rack, bmc_address): other playbooks share the inventory.
+        Any other is the site's own (rack, bmc_address): other playbooks share the inventory. So is one that looks like
+        a variable that is given as well: `interfaces` beside `interface`.
         """
         for key, variable in variables.items():
             if key in _EVERY_VARIABLE or key in ANSIBLE_VARIABLES:
                 continue
             own = key.startswith("ansible_")
             names = [*known, *(ANSIBLE_VARIABLES if own else _LAB_KEYS)]
+            names = [name for name in names if own or name not in {**variables, **self.shared}]
             near = get_close_matches(key, names, 1, _ALIKE) or ([] if own else _longer(key, names))
             if near:
                 sentence = f"{who} has no such variable" + (", and Ansible knows none" if own else "")
@@ -257,6 +261,7 @@ class _Loader:
     def load(self) -> Lab:
         hosts_file = self.folder / "hosts.yml"
         inventory = with_ansible(hosts_file, read_ansible(hosts_file), _EVERY_VARIABLE, installed=is_installed())
+        self.shared = inventory.variables
         self.secrets(inventory)
         lab_vars = self.parse(LabVars, {k: v for k, v in inventory.variables.items() if k in _LAB_KEYS}, 1, "all")
         switch_entries = self.members(inventory.entries, "switches")

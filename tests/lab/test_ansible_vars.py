@@ -133,6 +133,9 @@ def test_without_ansible_what_only_it_reads_is_refused_by_name(folder: Path) -> 
 def test_a_sites_own_variables_are_left_alone_and_misspelled_ones_are_not(folder: Path) -> None:
     lab = load_lab(folder)
     assert [host.management_address for host in lab.hosts] == ["192.0.2.101", "192.0.2.102"]
+    own = "rack: 7, interface: eth0, interfaces: [eth0, eth1], address: 7, network: here"
+    _written(folder, {"hosts.yml": _HOSTS.replace("rack: 7", own)})
+    assert len(load_lab(folder).hosts) == 2
     for wrong, right in (("mtu", "mtu_byte"), ("intreface", "interface"), ("managment_network", "management_network")):
         _written(folder, {"hosts.yml": _HOSTS.replace("rack: 7", f"{wrong}: 7")})
         with pytest.raises(InventoryError, match=f"{wrong}: n01 has no such variable; did you mean {right}"):
