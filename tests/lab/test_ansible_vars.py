@@ -136,10 +136,13 @@ def test_a_sites_own_variables_are_left_alone_and_misspelled_ones_are_not(folder
     own = "rack: 7, interface: eth0, interfaces: [eth0, eth1], address: 7, network: here"
     _written(folder, {"hosts.yml": _HOSTS.replace("rack: 7", own)})
     assert len(load_lab(folder).hosts) == 2
-    for wrong, right in (("mtu", "mtu_byte"), ("intreface", "interface"), ("managment_network", "management_network")):
+    for wrong, right in (("mtu", "mtu_byte"), ("intreface", "interface")):
         _written(folder, {"hosts.yml": _HOSTS.replace("rack: 7", f"{wrong}: 7")})
         with pytest.raises(InventoryError, match=f"{wrong}: n01 has no such variable; did you mean {right}"):
             load_lab(folder)
+    _written(folder, {"hosts.yml": _HOSTS.replace("management_network", "managment_network")})
+    with pytest.raises(InventoryError, match="did you mean management_network"):
+        load_lab(folder)
 
 
 def test_an_interface_from_elsewhere_is_named_where_a_cable_contradicts_it(folder: Path) -> None:

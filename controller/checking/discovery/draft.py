@@ -229,5 +229,10 @@ def _key(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A YAML scalar on one line."""
-    return "'" + one_line(text).replace("'", "''") + "'"
+    """A YAML scalar on one line; what a device says is no template of Jinja, which Ansible would evaluate."""
+    return "'" + untemplated(one_line(text)).replace("'", "''") + "'"
+
+
+def untemplated(text: str) -> str:
+    """A text with round brackets in place of those that begin a template."""
+    return re.sub(r"\{(?=[{%#])", "(", text)
