@@ -25,7 +25,9 @@ def _run(root: Path, name: str, *probes: tuple[str, str, str]) -> RunSamples:
 
     def write(writer: Writer) -> None:
         for level, echoes, shown in probes:
-            files = {"echoes.jsonl": echoes_text(echoes, writer.random, count=150)} | ({EEE_FILE: shown} if shown else {})
+            files = {"echoes.jsonl": echoes_text(echoes, writer.random, count=150)} | (
+                {EEE_FILE: shown} if shown else {}
+            )
             writer.write({"eee": level} if level else {}, 5.0, what="probe", files=files, hosts=PAIR)
 
     return RunSamples(write_run(root, write, name=name))
