@@ -2,18 +2,18 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class CalibrationUse(BaseModel):
     """Times of links and watts of switches from a file of `eeectl fit`, with their intervals."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     file: str
     """As seen from the simulation's file, or from where the command runs."""
 
-    mbps: PositiveInt
+    mbps: Annotated[int, Field(ge=1, le=10_000_000)]
     """Rate of a channel; with `energy.flit_bits` it gives the length of a cycle."""
 
     link: str = ""

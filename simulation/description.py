@@ -1,150 +1,25 @@
 """What to simulate: network, router, routing, traffic, links, loads, seeds, precision. Frozen values, checked once."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, model_validator
+from pydantic import Field, PositiveFloat, model_validator
 
-from lab.folder import find_lab, load_lab
-from lab.topology import Topology as LabTopology
 from simulation.calibration_use import CalibrationUse
+from simulation.kinds import NEEDED, RoutingName, TrafficName
+from simulation.networks import Network, OfLab
+from simulation.part import Cycles, Form, Index, Part, Seed, Size, SomeCycles
 
-NonNegative = Annotated[int, Field(ge=0)]
 Load = Annotated[float, Field(gt=0, le=1)]
 EngineName = Literal["flit", "packet"]
-Form = dict[str, Any]
-"""A topology, a pattern, a router or a link as `eee_engine` takes it."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Torus(_Part):
-    """k-ary n-cube, or mesh: a ring, or a row, in each dimension."""
-
-    kind: Literal["torus", "mesh"]
-    radix: list[PositiveInt]
-    concentration: PositiveInt = 1
-    trunk: PositiveInt = 1
-    link_latency: PositiveInt = 1
-    """Cycles of a channel between routers; the same in all topologies."""
-
-    def form(self) -> Form:
-        """For the engine."""
-        return {**self.model_dump(), "kind": "torus", "wraps": self.kind == "torus"}
-
-
-class KAryTree(_Part):
-    """k-ary n-tree (Petrini, Vanneschi 1997): `levels` levels of switches, k to the power of `levels` nodes."""
-
-    kind: Literal["k_ary_tree"]
-    k: PositiveInt
-    levels: PositiveInt
-    link_latency: PositiveInt = 1
-
-    def form(self) -> Form:
-        """For the engine."""
-        parents = [1] + [self.k] * (self.levels - 1)
-        return _tree([self.k] * self.levels, parents, self.link_latency)
-
-
-class FatTree(_Part):
-    """Three-level fat tree of switches with `ports` ports (Al-Fares et al. 2008)."""
-
-    kind: Literal["fat_tree"]
-    ports: Annotated[int, Field(ge=2, multiple_of=2)]
-    link_latency: PositiveInt = 1
-
-    def form(self) -> Form:
-        """For the engine."""
-        half = self.ports // 2
-        return _tree([half, half, self.ports], [1, half, half], self.link_latency)
-
-
-class Dragonfly(_Part):
-    """Dragonfly (Kim et al. 2008): a group of one dimension is canonical, one of two has rows and columns."""
-
-    kind: Literal["dragonfly"]
-    concentration: PositiveInt
-    group: list[PositiveInt]
-    global_links: PositiveInt
-    """Of each router."""
-
-    groups: PositiveInt
-    link_latency: PositiveInt = 1
-    global_latency: PositiveInt | None = None
-    """Cycles of a channel between groups; else those of all."""
-
-    def form(self) -> Form:
-        """For the engine."""
-        return {**self.model_dump(exclude={"global_links"}, exclude_none=True), "global": self.global_links}
-
-
-class HyperX(_Part):
-    """HyperX (Ahn et al. 2009); with equal sizes a flattened butterfly, with one dimension a complete graph."""
-
-    kind: Literal["hyperx"]
-    sizes: list[PositiveInt]
-    concentration: PositiveInt = 1
-    trunk: PositiveInt = 1
-    link_latency: PositiveInt = 1
-
-    def form(self) -> Form:
-        """For the engine."""
-        return self.model_dump()
-
-
-class Graph(_Part):
-    """Any graph: the router of each node, and links between routers; parallel links are allowed."""
-
-    kind: Literal["graph"]
-    routers: PositiveInt
-    nodes: list[NonNegative]
-    links: list[tuple[int, int]]
-    link_latency: PositiveInt = 1
-
-    def form(self) -> Form:
-        """For the engine."""
-        edges = [(one, other, self.link_latency) for one, other in self.links]
-        return {"kind": "graph", "routers": self.routers, "nodes": self.nodes, "edges": edges}
-
-
-class OfLab(_Part):
-    """The switches, hosts and trunks of a lab's inventory; every cable of a trunk is a link."""
-
-    kind: Literal["lab"]
-    lab: str
-    """A lab's name or folder."""
-
-    link_latency: PositiveInt = 1
-
-    def form(self) -> Form:
-        """For the engine. InventoryError if the inventory is wrong."""
-        found = LabTopology.of(load_lab(find_lab(self.lab)))
-        number = {name: index for index, name in enumerate(found.switches)}
-        edges = [
-            (number[link.a.device], number[link.b.device], self.link_latency)
-            for trunk in sorted(found.trunks)
-            for link in found.cables[trunk]
-            if link.a.device != link.b.device
-        ]
-        nodes = [number[found.homes[host].device] for host in found.hosts]
-        return {"kind": "graph", "routers": len(number), "nodes": nodes, "edges": edges}
-
-
-def _tree(children: list[int], parents: list[int], link_latency: int) -> Form:
-    return {"kind": "tree", "children": children, "parents": parents, "link_latency": link_latency}
-
-
-Network = Annotated[Torus | KAryTree | FatTree | Dragonfly | HyperX | Graph | OfLab, Field(discriminator="kind")]
-
-
-class Router(_Part):
+class Router(Part):
     """An input-queued router with virtual channels; TCEP's network unless said otherwise. Times in cycles."""
 
     vcs: Annotated[int, Field(ge=1, le=64)] = 6
+    """Virtual channels of every channel."""
+
     buffer_flits: Annotated[int, Field(ge=1, le=65535)] = 32
     """Of each virtual channel."""
 
@@ -155,16 +30,24 @@ class Router(_Part):
     """Cycles of routing; 0 is lookahead. Else a router takes ⌈4 / speedup⌉ + traversal_delay + routing_delay - 2."""
 
     traversal_delay: Annotated[int, Field(ge=1, le=255)] = 1
+    """Cycles of the switch traversal."""
+
     pipelined: bool = True
     """Whether a stage of several cycles takes others in meanwhile; in BookSim2 it does not."""
 
     credit_delay: Annotated[int, Field(ge=0, le=255)] = 2
-    packet_flits: PositiveInt = 1
+    """Cycles from a credit's arrival to its use."""
+
+    packet_flits: Annotated[int, Field(ge=1, le=65535)] = 1
+    """Flits of a packet; 5,000 are TCEP's bursts."""
+
     switching: Literal["wormhole", "cut_through"] = "wormhole"
-    threshold: NonNegative = 2
+    """Cut-through: a packet starts if the next buffer has room for all of it, and holds the output to its tail."""
+
+    threshold: Annotated[int, Field(ge=0, le=1_000_000)] = 2
     """UGAL: flits that a detour must save."""
 
-    history_window: NonNegative = 0
+    history_window: Annotated[int, Field(ge=0, le=65535)] = 0
     """UGAL: flits sent within so many cycles are not congestion (Won et al. 2015)."""
 
     def form(self) -> Form:
@@ -172,52 +55,40 @@ class Router(_Part):
         return {**self.model_dump(exclude={"switching"}), "cut_through": self.switching == "cut_through"}
 
 
-class Traffic(_Part):
+class Traffic(Part):
     """Who sends to whom."""
 
-    kind: Literal[
-        "uniform",
-        "uniform_others",
-        "tornado",
-        "neighbour",
-        "bit_reversal",
-        "bit_complement",
-        "shuffle",
-        "transpose",
-        "permutation",
-        "hotspots",
-        "next_group",
-        "given",
-        "jobs",
-    ] = "uniform"
-    base: PositiveInt | None = None
+    kind: TrafficName = "uniform"
+    """Each kind needs keys of its own: see the table."""
+
+    base: Size | None = None
     """Tornado, neighbour: nodes in a row."""
 
-    digits: PositiveInt | None = None
+    digits: Annotated[int, Field(ge=1, le=26)] | None = None
     """Tornado, neighbour: dimensions, that of the nodes at a router included."""
 
-    nodes: list[NonNegative] | None = None
+    nodes: list[Index] | None = None
     """Hotspots: where a share of the packets goes."""
 
     share: Annotated[float, Field(ge=0, le=1)] | None = None
     """Hotspots: of the packets; the others are uniform."""
 
-    size: PositiveInt | None = None
+    size: Size | None = None
     """Next group: nodes in a group."""
 
-    to: list[NonNegative] | None = None
+    to: list[Index] | None = None
     """Given: each node's destination."""
 
-    sizes: list[PositiveInt] | None = None
+    sizes: list[Size] | None = None
     """Jobs: nodes of each."""
 
     within: Literal["uniform", "permutation"] | None = None
     """Jobs: traffic within each."""
 
-    shares: list[Annotated[float, Field(ge=0)]] | None = None
+    shares: list[Annotated[float, Field(ge=0, le=1000)]] | None = None
     """Jobs: load of each, as a share of the point's load; else all have that load."""
 
-    packets: list[NonNegative] | None = None
+    packets: list[Annotated[int, Field(ge=0, le=1_000_000_000)]] | None = None
     """Jobs, with shares: packets to be sent in each, after which the point ends (batch mode)."""
 
     packets_of: Literal["job", "node"] | None = None
@@ -226,8 +97,8 @@ class Traffic(_Part):
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> "Traffic":
-        needed = _NEEDED.get(self.kind, set())
-        given = {name for name in set().union(*_NEEDED.values()) if getattr(self, name) is not None}
+        needed = NEEDED.get(self.kind, frozenset[str]())
+        given = {name for name in set().union(*NEEDED.values()) if getattr(self, name) is not None}
         if self.kind != "jobs" and (self.shares is not None or self.packets is not None):
             raise ValueError(f"traffic {self.kind} has neither shares nor packets: write kind: jobs")
         if self.packets is not None and self.shares is None:
@@ -248,32 +119,43 @@ class Traffic(_Part):
         return plain | ({"permutation": self.within == "permutation"} if self.within else {})
 
 
-_NEEDED: Final[Mapping[str, set[str]]] = {
-    "tornado": {"base", "digits"},
-    "neighbour": {"base", "digits"},
-    "hotspots": {"nodes", "share"},
-    "next_group": {"size"},
-    "given": {"to"},
-    "jobs": {"sizes", "within"},
-}
-"""What a kind of traffic needs besides; the others need nothing."""
-
-
-class Links(_Part):
+class Links(Part):
     """What channels between routers do when they are idle, as the twin's LPI machine. Times in cycles."""
 
     mode: Literal["off", "deep", "fast", "hybrid"] = "off"
-    hold: NonNegative = 0
-    sleep: NonNegative = 0
-    quiet: NonNegative = 0
-    refresh: NonNegative = 0
-    wake: NonNegative = 0
-    wake_during_sleep: NonNegative = 0
-    fast_wake: NonNegative = 0
-    deep_after: NonNegative = 0
-    coalesce_flits: NonNegative = 0
-    coalesce: NonNegative = 0
-    flit_cycles: PositiveInt = 1
+    """Off: never asleep; deep or fast wake; hybrid: fast wake first, deep sleep after `deep_after`."""
+
+    hold: Cycles = 0
+    """Idle cycles before a channel goes to sleep."""
+
+    sleep: Cycles = 0
+    """Ts: of going to sleep."""
+
+    quiet: Cycles = 0
+    """Tq: between two refreshes; 0 without refreshes."""
+
+    refresh: Cycles = 0
+    """Tr: of a refresh."""
+
+    wake: Cycles = 0
+    """Tw: of waking from deep sleep."""
+
+    wake_during_sleep: Cycles = 0
+    """Of waking a channel that was still going to sleep."""
+
+    fast_wake: Cycles = 0
+    """Of waking from fast wake."""
+
+    deep_after: Cycles = 0
+    """Hybrid: cycles in fast wake before deep sleep."""
+
+    coalesce_flits: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    """Flits that are waited for before a channel is woken."""
+
+    coalesce: Cycles = 0
+    """The longest wait for them."""
+
+    flit_cycles: Annotated[int, Field(ge=1, le=4)] = 1
     """1, 2 or 4: full, half or quarter rate."""
 
     def form(self) -> Form:
@@ -286,17 +168,21 @@ class Links(_Part):
         return self.coalesce_flits > 0 or self.coalesce > 0 or self.flit_cycles > 1
 
 
-class Consolidation(_Part):
+class Consolidation(Part):
     """TCEP (Kim et al. 2018): links are turned off and on with the traffic. Times in cycles; its section V."""
 
-    epoch: PositiveInt = 1000
+    epoch: SomeCycles = 1000
     """Activation epoch."""
 
-    deactivation_epochs: PositiveInt = 10
+    deactivation_epochs: Annotated[int, Field(ge=1, le=10_000)] = 10
     """Activation epochs in a deactivation epoch."""
 
-    wake: NonNegative = 1000
+    wake: Cycles = 1000
+    """Of a link that was turned off."""
+
     high_water_mark: Annotated[float, Field(gt=0, le=1)] = 0.75
+    """Utilization above which a link counts as full (U_hwm)."""
+
     begins_with_root: bool = False
     """Begin with the root network alone: settles soon at low loads, and is overrun at high ones."""
 
@@ -310,10 +196,10 @@ class Consolidation(_Part):
         return self.epoch * self.deactivation_epochs
 
 
-class Stages(_Part):
+class Stages(Part):
     """SLaC (Demir, Hardavellas 2016, as Kim et al. 2018 describe it): links are turned off and on row by row."""
 
-    cycles_per_link: NonNegative = 100
+    cycles_per_link: Cycles = 100
     """Cycles that turning a stage on takes for each of its links."""
 
     high: Annotated[float, Field(gt=0, le=1)] = 0.75
@@ -322,7 +208,7 @@ class Stages(_Part):
     low: Annotated[float, Field(ge=0, lt=1)] = 0.25
     """Share below which the last stage is turned off again."""
 
-    off_after: PositiveInt = 50_000
+    off_after: SomeCycles = 50_000
     """Cycles for which the buffers are below that before."""
 
     def form(self) -> Form:
@@ -330,7 +216,7 @@ class Stages(_Part):
         return self.model_dump()
 
 
-class Rates(_Part):
+class Rates(Part):
     """Channels at the lowest of three rates that carries their traffic, after the fact (Kim et al. 2018, section V).
 
     Powers are shares of that at full rate. The paper takes them from Abts et al. (2010) and does not print them; the
@@ -338,7 +224,10 @@ class Rates(_Part):
     """
 
     quarter_power: Annotated[float, Field(gt=0, le=1)] = 0.54
+    """At a quarter of the rate."""
+
     half_power: Annotated[float, Field(gt=0, le=1)] = 0.69
+    """At half of the rate."""
 
     @property
     def steps(self) -> tuple[tuple[float, float], ...]:
@@ -346,76 +235,92 @@ class Rates(_Part):
         return (0.25, self.quarter_power), (0.5, self.half_power), (1.0, 1.0)
 
 
-class Energy(_Part):
+class Energy(Part):
     """Energy of a channel by bits (TCEP section V: 31.25 and 23.44 pJ/bit, 48-bit flits)."""
 
     active_pj_per_bit: PositiveFloat = 31.25
+    """Of a bit of a flit."""
+
     idle_pj_per_bit: PositiveFloat = 23.44
     """Of a channel that is on and sends nothing; also in Ts and Tw."""
 
     low_power_share: Annotated[float, Field(ge=0, le=1)] = 0.1
     """Power in quiet, refresh and fast wake, as a share of idle."""
 
-    flit_bits: PositiveInt = 48
+    flit_bits: Annotated[int, Field(ge=1, le=1_000_000)] = 48
+    """Bits of a flit; a cycle is as long as a flit takes at a channel's rate."""
 
 
-class Precision(_Part):
+class Precision(Part):
     """When a point is known well enough."""
 
-    within_percent: PositiveFloat = 1.0
+    within_percent: Annotated[float, Field(gt=0, le=100)] = 1.0
     """Half of the 95 % interval of the mean latency."""
 
-    batch_cycles: PositiveInt = 200
-    most_cycles: PositiveInt = 100_000
+    batch_cycles: Annotated[int, Field(ge=1, le=1_000_000)] = 200
+    """Cycles of a batch: the mean latency is followed batch by batch."""
+
+    most_cycles: Annotated[int, Field(ge=1, le=1_000_000_000_000)] = 100_000
     """The point ends here, known well enough or not."""
 
 
-class Curve(_Part):
+class Curve(Part):
     """Loads found while simulating, closer where latency rises."""
 
     points: Annotated[int, Field(ge=3, le=100)] = 10
+    """Loads, at most."""
+
     lowest: Load = 0.02
+    """The first load, flits a node and cycle."""
+
     highest: Load = 1.0
+    """The last load."""
+
+    @model_validator(mode="after")
+    def _rises(self) -> "Curve":
+        if self.lowest >= self.highest:
+            raise ValueError(f"a curve rises from lowest to highest: write lowest below {self.highest:g}")
+        return self
 
 
-Routing = Literal[
-    "dor",
-    "min_adaptive",
-    "min_awake",
-    "min_booksim2",
-    "tree_random",
-    "tree_dmodk",
-    "tree_dbbm",
-    "dragonfly_min",
-    "ugal",
-    "ugal_p",
-    "pal",
-    "slac",
-    "shortest",
-    "up_down",
-]
-
-
-class Description(_Part):
+class Description(Part):
     """A simulation's file."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    """The results are in `simulations/NAME`."""
+
     network: Network
-    routing: Routing
+    """What `kind` it is, and its sizes."""
+
+    routing: RoutingName
+    """Where packets go; the table below says on which networks."""
+
     router: Router = Router()
     engine: Literal["auto", "flit", "packet"] = "auto"
+    """`auto` takes the packet engine where it is as exact, and says why it does or does not."""
+
     traffic: Traffic = Traffic()
     links: Links = Links()
     consolidation: Consolidation | None = None
+    """TCEP; needs the routing `pal`."""
+
     stages: Stages | None = None
+    """SLaC; needs the routing `slac`."""
+
     rates: Rates | None = None
+    """Energy at the lowest of three rates."""
+
     energy: Energy = Energy()
     calibration: CalibrationUse | None = None
-    loads: list[Load] | None = None
+    """Times of links and watts of switches that were fitted on a lab."""
+
+    loads: Annotated[list[Load], Field(min_length=1)] | None = None
     """Flits a node and cycle."""
 
     curve: Curve | None = None
-    seeds: Annotated[list[NonNegative], Field(min_length=1)] = [1]
+    seeds: list[Seed] = Field(default=[1], min_length=1)
+    """Each load is simulated with each of them; equal seeds give equal points."""
+
     precision: Precision = Precision()
 
     @model_validator(mode="after")
@@ -430,6 +335,16 @@ class Description(_Part):
             raise ValueError("links are turned off by TCEP or by SLaC: write consolidation or stages")
         if self.curve is not None and self.traffic.packets is not None:
             raise ValueError("batches have no curve: write loads: [0.5], and drop curve")
+        return self
+
+    @model_validator(mode="after")
+    def _has_time_to_measure(self) -> "Description":
+        least = LEAST_BATCHES * self.precision.batch_cycles
+        if self.traffic.packets is None and self.precision.most_cycles < least:
+            raise ValueError(
+                f"a point is warmed up and measured for {LEAST_BATCHES} batches at least: write precision: "
+                f"{{most_cycles: {least}}} or more, or fewer batch_cycles"
+            )
         return self
 
     @model_validator(mode="after")
@@ -488,6 +403,12 @@ class Description(_Part):
             return "flit", f"the packet engine is not for it: {', '.join(against)}"
         return "packet", f"cut-through, buffers of at least {_ENOUGH_PACKETS} packets: it is faster and as exact"
 
+
+BATCHES_AT_ONCE: Final = 40
+"""Batches before the first look whether the series is steady, and between looks."""
+
+LEAST_BATCHES: Final = 2 * BATCHES_AT_ONCE
+"""Of a point: one look at its warm-up, one at its measurement."""
 
 _SEVERAL_PORTS: Final = frozenset({"min_adaptive", "min_awake", "min_booksim2"})
 _BY_QUEUES: Final = frozenset({"ugal", "ugal_p", "pal"})

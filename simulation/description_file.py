@@ -1,13 +1,14 @@
 """Read a simulation's file; every mistake is reported with file, line, key and remedy."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Final, Union, get_args, get_origin
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from lab.errors import ExperimentError
-from lab.yaml_source import Place, plain, read_source
+from lab.errors import ExperimentError, Problem
+from lab.yaml_source import Place, YamlSource, plain, read_source
 from simulation.description import Description, relative_to
 
 
@@ -21,7 +22,41 @@ def read_description(path: Path) -> Description:
     try:
         return relative_to(Description.model_validate(plain(source.content)), path.parent)
     except ValidationError as error:
-        raise ExperimentError([source.mistake(_place(one), one) for one in error.errors()]) from error
+        raise ExperimentError([_problem(source, one) for one in error.errors()]) from error
+
+
+def _problem(source: YamlSource, found: Any) -> Problem:
+    place = _place(found)
+    if found["type"] != "extra_forbidden":
+        return source.mistake(place, found)
+    known = keys_at(found["loc"][:-1])
+    return source.problem(place, "is unknown here", f"write one of {', '.join(known)}, or remove it")
+
+
+def keys_at(loc: Sequence[str | int]) -> list[str]:
+    """The keys that exist at a pydantic location, which names the kind of a network after its key.
+
+    >>> keys_at(("network", "k_ary_tree"))
+    ['kind', 'k', 'levels', 'link_latency']
+    """
+    models: list[type[BaseModel]] = [Description]
+    for part in loc:
+        if len(models) > 1:
+            models = [one for one in models if part in get_args(one.model_fields[_KIND].annotation)]
+        else:
+            models = _models(models[0].model_fields[str(part)].annotation)
+    return list(models[0].model_fields)
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """Models that a field's annotation names."""
+    if get_origin(annotation) in (Union, UnionType, Annotated):
+        return [model for part in get_args(annotation) for model in _models(part)]
+    return [annotation] if isinstance(annotation, type) and issubclass(annotation, BaseModel) else []
+
+
+_KIND: Final = "kind"
+"""Tells networks apart."""
 
 
 def _place(found: Any) -> Place:

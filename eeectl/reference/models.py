@@ -12,7 +12,7 @@ _Schema = Mapping[str, Any]
 
 _LIMITS: Final = (
     ("minimum", "≥ {}"), ("exclusiveMinimum", "> {}"), ("maximum", "≤ {}"), ("exclusiveMaximum", "< {}"),
-    ("pattern", "matches `{}`"), ("minItems", "at least {}"),
+    ("pattern", "matches `{}`"), ("minItems", "at least {}"), ("maxItems", "at most {}"),
 )  # fmt: skip
 
 _WORDS: Final = {"string": "text", "boolean": "`true`, `false`"}
@@ -74,12 +74,15 @@ def key_table(model: type[BaseModel]) -> str:
 def _type(schema: _Schema) -> str:
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
-    if "anyOf" in schema:
-        return " or ".join(_type(one) for one in schema["anyOf"] if one.get("type") != "null")
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            return " or ".join(_type(one) for one in schema[several] if one.get("type") != "null")
     if "const" in schema:
         return f"`{schema['const']}`"
     if "enum" in schema:
         return ", ".join(f"`{one}`" for one in schema["enum"])
+    if "prefixItems" in schema:
+        return _kind(schema)  # as many as it shows
     return ", ".join([_kind(schema), *(text.format(schema[key]) for key, text in _LIMITS if key in schema)])
 
 

@@ -20,6 +20,9 @@ from lab.quirks import quirks_of
 from record.event_kinds import EventKind
 from record.sample_tables import TABLES
 from record.store import FOLDER_MODE
+from simulation import description as simulated
+from simulation import kinds, networks
+from simulation.calibration_use import CalibrationUse
 
 Models = list[type[BaseModel]]
 
@@ -149,6 +152,35 @@ def _calibration() -> str:
     return _page("Calibration files", about, model_sections(models))
 
 
+def _simulations() -> str:
+    about = (
+        "The keys of a file for `eeectl simulate FILE.yaml`. [Simulating interconnects](simulation.md) has files to "
+        "copy, what\nthe engines do and how exact they are. A mistake is reported with file, line, key and the keys "
+        "that exist.\n"
+        "Times are in cycles of the routers' clock, loads and traffic in flits a node and cycle.\n"
+    )
+    models: Models = [
+        simulated.Description, networks.Torus, networks.KAryTree, networks.FatTree, networks.Tree,
+        networks.Dragonfly, networks.HyperX, networks.Graph, networks.OfLab, simulated.Router, simulated.Traffic,
+        simulated.Links, simulated.Consolidation, simulated.Stages, simulated.Rates, simulated.Energy, CalibrationUse,
+        simulated.Curve, simulated.Precision,
+    ]  # fmt: skip
+    return _page("Simulation files", about, model_sections(models), _routings(), _traffic_kinds())
+
+
+def _routings() -> str:
+    rows = "".join(f"| `{name}` | {cell(text)} |\n" for name, text in kinds.ROUTINGS.items())
+    return f"## Routings\n\n| `routing` | networks, and what it does |\n| --- | --- |\n{rows}"
+
+
+def _traffic_kinds() -> str:
+    rows = "".join(
+        f"| `{kind}` | {', '.join(f'`{key}`' for key in sorted(kinds.NEEDED.get(kind, ())))} | {cell(text)} |\n"
+        for kind, text in kinds.PATTERNS.items()
+    )
+    return f"## Kinds of traffic\n\n| `traffic.kind` | needs | who sends to whom |\n| --- | --- | --- |\n{rows}"
+
+
 def _families() -> str:
     rows = "".join(
         f"| {family.title} | `{name}` | {_abilities(family.driver.capabilities)} | {family.verified} | "
@@ -182,5 +214,6 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "docs/reference/runs.md": _runs,
     "docs/reference/calibration.md": _calibration,
     "docs/reference/families.md": _families,
+    "docs/reference/simulation-files.md": _simulations,
 }
 """Path in the checkout to the function that makes the page."""

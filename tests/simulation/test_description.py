@@ -1,14 +1,18 @@
 """Simulations' files: networks have the sizes of their formulas, mistakes are named with line, key and remedy."""
 
+import re
 from pathlib import Path
+from typing import Annotated, Any, get_args
 
 import pytest
-from eee_engine import network_facts, prove_deadlock_free, zero_load_cycles
+from eee_engine import SimulationError, network_facts, prove_deadlock_free, zero_load_cycles
+from pydantic import BaseModel, TypeAdapter
 
 from lab.errors import ExperimentError
 from lab.folder import find_lab, load_lab
-from simulation.description import Description
+from simulation.description import Description, Router
 from simulation.description_file import read_description
+from simulation.kinds import PATTERNS, ROUTINGS, RoutingName, TrafficName
 
 _FILE = """\
 name: small
@@ -37,6 +41,8 @@ def _mistakes(folder: Path, text: str) -> str:
         ("{kind: mesh, radix: [4, 3], concentration: 2}", 12, 24, 17),
         ("{kind: k_ary_tree, k: 4, levels: 3}", 48, 64, 128),
         ("{kind: fat_tree, ports: 8}", 80, 128, 256),
+        ("{kind: tree, children: [4, 4, 8], parents: [1, 4, 4]}", 80, 128, 256),
+        ("{kind: tree, children: [24, 24, 8], parents: [1, 24, 24]}", 960, 4608, 9216),
         ("{kind: dragonfly, concentration: 2, group: [4], global_links: 2, groups: 9}", 36, 72, 90),
         ("{kind: hyperx, sizes: [8, 8], concentration: 8}", 64, 512, 448),
         ("{kind: graph, routers: 2, nodes: [0, 1, 1], links: [[0, 1], [0, 1]]}", 2, 3, 2),
@@ -68,11 +74,21 @@ def test_latency_without_traffic_is_tceps(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "parts"),
     [
-        ("[4, 4]", "[4, 0]", ("file.yaml:2", "network.radix.1", "greater than 0")),
+        ("[4, 4]", "[4, 0]", ("file.yaml:2", "network.radix.1", "greater than or equal to 1")),
         ("routing: dor", "routing: fastest", ("file.yaml:3", "routing", "'dor'")),
         ("loads: [0.1, 0.2]", "loads: [1.5]", ("file.yaml:4", "loads.0", "less than or equal to 1")),
         ("loads: [0.1, 0.2]", "", ("either loads or a curve", "write loads")),
-        ("loads: [0.1, 0.2]", "loads: [0.1]\nspeed: 3", ("file.yaml:5", "speed", "unknown here")),
+        ("loads: [0.1, 0.2]", "loads: [0.1]\nspeed: 3", ("file.yaml:5", "speed", "unknown here", "routing, router")),
+        ("[4, 4]}", "[4, 4], k: 3}", ("file.yaml:2", "network.k", "write one of kind, radix, concentration, trunk")),
+        ("loads: [0.1, 0.2]", "loads: [0.1]\nlinks: {hold_us: 3}", ("links.hold_us", "write one of mode, hold, sleep")),
+        ("loads: [0.1, 0.2]", "loads: []", ("file.yaml:4", "loads", "at least 1 item")),
+        ("[4, 4]}", "[4, 4], link_latency: 1000000}", ("file.yaml:2", "network.link_latency", "equal to 65535")),
+        ("routing: dor", "routing: dor\nseeds: [9223372036854775808]", ("seeds.0", "less than 9223372036854775808")),
+        ("loads: [0.1, 0.2]", "loads: [0.1]\nenergy: {idle_pj_per_bit: .inf}", ("energy.idle_pj_per_bit", "finite")),
+        ("loads: [0.1, 0.2]", "loads: [0.1]\nprecision: {most_cycles: 1000}", ("80 batches", "most_cycles: 16000")),
+        ("loads: [0.1, 0.2]", "curve: {lowest: 0.5, highest: 0.5}", ("curve rises", "write lowest below 0.5")),
+        ("{kind: torus, radix: [4, 4]}", "{kind: tree, children: [4, 4], parents: [1]}", ("1 numbers of parents",)),
+        ("{kind: torus, radix: [4, 4]}", "{kind: tree, children: [4, 4], parents: [2, 2]}", ("one parent, not 2",)),
         ("loads: [0.1, 0.2]", "loads: [0.1]\ntraffic: {kind: tornado}", ("file.yaml:5", "traffic", "base and digits")),
         ("loads: [0.1, 0.2]", "loads: [0.1]\nconsolidation: {epoch: 10000}", ("one by one", "most_cycles: 2000000")),
         ("loads: [0.1, 0.2]", "loads: [0.1]\nconsolidation: {}\nstages: {}", ("by TCEP or by SLaC",)),
@@ -128,3 +144,47 @@ def test_auto_picks_the_engine_and_says_why(tmp_path: Path, addition: str, engin
     found = _read(tmp_path, _FILE + addition + "\n")
     assert found.chosen_engine == engine
     assert why in found.engine_choice[1]
+
+
+def test_every_kind_is_in_its_table() -> None:
+    assert tuple(ROUTINGS) == get_args(RoutingName)
+    assert tuple(PATTERNS) == get_args(TrafficName)
+    with pytest.raises(SimulationError) as caught:
+        zero_load_cycles({"kind": "tree", "children": [2], "parents": [1]}, "fastest", Router().form())
+    assert set(ROUTINGS) <= set(re.findall(r"\w+", str(caught.value)))
+
+
+def _numbers(model: type[BaseModel], place: str = "") -> list[tuple[str, Any]]:
+    """Every number of the description, with what its type allows."""
+    found = []
+    for key, field in model.model_fields.items():
+        schema = TypeAdapter(Annotated[field.annotation, field]).json_schema()
+        found += [(f"{place}{key}", one) for one in _leaves(schema, schema.get("$defs", {}))]
+    return found
+
+
+def _leaves(schema: Any, known: Any) -> list[Any]:
+    if "$ref" in schema:
+        return _leaves(known[schema["$ref"].rpartition("/")[2]], known)
+    below = [schema.get("items", {}), *schema.get("prefixItems", []), *schema.get("properties", {}).values()]
+    below += [*schema.get("anyOf", []), *schema.get("oneOf", [])]
+    own = [schema] if schema.get("type") == "integer" else []
+    return own + [leaf for one in below if one for leaf in _leaves(one, known)]
+
+
+def test_every_number_has_bounds_that_an_engine_can_hold() -> None:
+    numbers = _numbers(Description)
+    assert len(numbers) > 60
+    for place, schema in numbers:
+        assert "minimum" in schema or "exclusiveMinimum" in schema, place
+        assert schema.get("maximum", schema.get("exclusiveMaximum", 1 << 64)) < 1 << 64, place
+
+
+def test_the_engine_refuses_a_channel_longer_than_it_can_hold() -> None:
+    for latency in (0, 65_536, 1 << 40):
+        for form in (
+            {"kind": "tree", "children": [2], "parents": [1], "link_latency": latency},
+            {"kind": "graph", "routers": 2, "nodes": [0, 1], "edges": [(0, 1, latency)]},
+        ):
+            with pytest.raises((SimulationError, OverflowError)):
+                network_facts(form)

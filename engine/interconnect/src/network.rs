@@ -34,6 +34,22 @@ pub struct Port {
     pub latency: u32,
 }
 
+/// The longest latency of a channel, in cycles: the engines keep a list for each cycle of it.
+pub const LONGEST_LATENCY: u32 = u16::MAX as u32;
+
+/// Refuse a channel's latency that no engine can hold.
+///
+/// # Errors
+/// If it is 0 or above [`LONGEST_LATENCY`].
+pub(crate) fn check_latency(latency: u32) -> Result<(), SimulationError> {
+    if (1..=LONGEST_LATENCY).contains(&latency) {
+        return Ok(());
+    }
+    SimulationError::parameter(format!(
+        "a channel takes 1 to {LONGEST_LATENCY} cycles, not {latency}"
+    ))
+}
+
 /// A network that is complete: every port is connected, and both ends of a link agree.
 #[derive(Clone, Debug)]
 pub struct Network {
@@ -134,7 +150,7 @@ impl Network {
     /// Give all links between routers another latency, in cycles; injection and ejection keep theirs.
     ///
     /// # Errors
-    /// If `latency` is 0.
+    /// If `latency` is 0 or above [`LONGEST_LATENCY`].
     pub fn with_link_latency(self, latency: u32) -> Result<Self, SimulationError> {
         self.with_latency(latency, |_| true)
     }
@@ -142,7 +158,7 @@ impl Network {
     /// Give the links between a dragonfly's groups another latency, in cycles; other topologies have none.
     ///
     /// # Errors
-    /// If `latency` is 0.
+    /// If `latency` is 0 or above [`LONGEST_LATENCY`].
     pub fn with_global_latency(self, latency: u32) -> Result<Self, SimulationError> {
         let first = match &self.shape {
             Shape::Dragonfly(dragonfly) => dragonfly.first_global(),
@@ -157,9 +173,7 @@ impl Network {
         latency: u32,
         wanted: impl Fn(u32) -> bool,
     ) -> Result<Self, SimulationError> {
-        if latency == 0 {
-            return SimulationError::parameter("a channel takes at least 1 cycle");
-        }
+        check_latency(latency)?;
         for (id, port) in (0..).zip(&mut self.ports) {
             let local = id - self.first_port[port.router as usize];
             if matches!(port.peer, Peer::Port(_)) && wanted(local) {

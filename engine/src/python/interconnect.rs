@@ -87,11 +87,16 @@ fn network(topology: &Bound<'_, PyDict>) -> PyResult<Network> {
             )));
         }
     };
+    let latency = |name: &str| match topology.get_item(name)? {
+        Some(cycles) => cycles.extract::<u32>().map(Some),
+        None => Ok(None),
+    };
+    let (link, global) = (latency("link_latency")?, latency("global_latency")?);
     built
-        .and_then(|network| network.with_link_latency(number("link_latency").unwrap_or(1)))
-        .and_then(|network| match number("global_latency") {
-            Ok(latency) => network.with_global_latency(latency),
-            Err(_) => Ok(network),
+        .and_then(|network| network.with_link_latency(link.unwrap_or(1)))
+        .and_then(|network| match global {
+            Some(latency) => network.with_global_latency(latency),
+            None => Ok(network),
         })
         .map_err(refused)
 }

@@ -2,7 +2,7 @@
 
 use super::{LARGEST, Shape};
 use crate::error::SimulationError;
-use crate::network::{Builder, Network, RouterId};
+use crate::network::{Builder, Network, RouterId, check_latency};
 
 /// A link between two routers.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Edge {
 /// router are its nodes' in the order of the nodes, then its links' in the order of the edges.
 ///
 /// # Errors
-/// If a router does not exist, a link leads to its own router, a latency is 0, or the graph is not connected.
+/// If a router does not exist, a link leads to its own router, a latency is out of range, or the graph is not connected.
 pub fn build(routers: u32, nodes: &[RouterId], edges: &[Edge]) -> Result<Network, SimulationError> {
     if routers == 0 || nodes.is_empty() {
         return SimulationError::topology("a network has at least one router and one node");
@@ -42,11 +42,12 @@ pub fn build(routers: u32, nodes: &[RouterId], edges: &[Edge]) -> Result<Network
             other,
             latency,
         } = *edge;
-        if one >= routers || other >= routers || one == other || latency == 0 {
+        if one >= routers || other >= routers || one == other {
             return SimulationError::topology(format!(
-                "the link {one}-{other} needs two routers that exist and a latency of at least 1 cycle"
+                "the link {one}-{other} needs two different routers of the {routers}"
             ));
         }
+        check_latency(latency)?;
         degrees[one as usize] += 1;
         degrees[other as usize] += 1;
     }

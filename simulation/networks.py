@@ -1,0 +1,205 @@
+"""Networks to simulate: a topology's sizes, or a lab's inventory, in the form that the engine takes."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, model_validator
+
+from lab.folder import find_lab, load_lab
+from lab.topology import Topology as LabTopology
+from simulation.part import ChannelCycles, Form, Index, Part, Size, SmallSize
+
+_MOST_DIMENSIONS: Final = 26
+"""Of two routers each: no network is larger."""
+
+Dimensions = Annotated[list[Size], Field(min_length=1, max_length=_MOST_DIMENSIONS)]
+"""Routers in each dimension."""
+
+
+class Torus(Part):
+    """k-ary n-cube, or mesh: a ring, or a row, in each dimension."""
+
+    kind: Literal["torus", "mesh"]
+    """A mesh lacks the links around."""
+
+    radix: Dimensions
+    """Routers in each dimension."""
+
+    concentration: SmallSize = 1
+    """Nodes at each router."""
+
+    trunk: SmallSize = 1
+    """Parallel links between neighbours."""
+
+    link_latency: ChannelCycles = 1
+    """Cycles of a channel between routers."""
+
+    def form(self) -> Form:
+        """For the engine."""
+        return {**self.model_dump(), "kind": "torus", "wraps": self.kind == "torus"}
+
+
+class KAryTree(Part):
+    """k-ary n-tree (Petrini, Vanneschi 1997): `levels` levels of switches, k to the power of `levels` nodes."""
+
+    kind: Literal["k_ary_tree"]
+    k: SmallSize
+    """Children of each switch, and parents of each switch below the top."""
+
+    levels: Annotated[int, Field(ge=1, le=_MOST_DIMENSIONS)]
+    """Of switches."""
+
+    link_latency: ChannelCycles = 1
+    """Cycles of a channel between routers."""
+
+    def form(self) -> Form:
+        """For the engine."""
+        parents = [1] + [self.k] * (self.levels - 1)
+        return _tree([self.k] * self.levels, parents, self.link_latency)
+
+
+class Tree(Part):
+    """Extended generalised fat tree (Öhring et al. 1995): children and parents of each level, from the leaves up.
+
+    Georgakoudis's tree of 4,608 nodes is `children: [24, 24, 8]` with `parents: [1, 24, 24]`.
+    """
+
+    kind: Literal["tree"]
+    children: Dimensions
+    """Of a switch of each level."""
+
+    parents: Dimensions
+    """Of a node, which is 1, of a leaf switch, and so on: as many numbers as `children`."""
+
+    link_latency: ChannelCycles = 1
+    """Cycles of a channel between routers."""
+
+    @model_validator(mode="after")
+    def _agrees(self) -> "Tree":
+        if len(self.parents) != len(self.children):
+            raise ValueError(
+                f"{len(self.children)} levels have {len(self.parents)} numbers of parents: write as many parents as "
+                "children, the first of them 1"
+            )
+        if self.parents[0] != 1:
+            raise ValueError(f"a node has one parent, not {self.parents[0]}: write 1 as the first of parents")
+        return self
+
+    def form(self) -> Form:
+        """For the engine."""
+        return _tree(self.children, self.parents, self.link_latency)
+
+
+class FatTree(Part):
+    """Three-level fat tree of switches with `ports` ports (Al-Fares et al. 2008)."""
+
+    kind: Literal["fat_tree"]
+    ports: Annotated[int, Field(ge=2, le=1024, multiple_of=2)]
+    """Of each switch."""
+
+    link_latency: ChannelCycles = 1
+    """Cycles of a channel between routers."""
+
+    def form(self) -> Form:
+        """For the engine."""
+        half = self.ports // 2
+        return _tree([half, half, self.ports], [1, half, half], self.link_latency)
+
+
+class Dragonfly(Part):
+    """Dragonfly (Kim et al. 2008): a group of one dimension is canonical, one of two has rows and columns."""
+
+    kind: Literal["dragonfly"]
+    concentration: SmallSize
+    """Nodes at each router."""
+
+    group: Dimensions
+    """Routers in each dimension of a group."""
+
+    global_links: SmallSize
+    """Of each router."""
+
+    groups: Size
+    """Every two have the same number of links between them."""
+
+    link_latency: ChannelCycles = 1
+    """Cycles of a channel between routers."""
+    global_latency: ChannelCycles | None = None
+    """Cycles of a channel between groups; else those of all."""
+
+    def form(self) -> Form:
+        """For the engine."""
+        return {**self.model_dump(exclude={"global_links"}, exclude_none=True), "global": self.global_links}
+
+
+class HyperX(Part):
+    """HyperX (Ahn et al. 2009); with equal sizes a flattened butterfly, with one dimension a complete graph."""
+
+    kind: Literal["hyperx"]
+    sizes: Dimensions
+    """Routers in each dimension; all that differ in one coordinate are linked."""
+
+    concentration: SmallSize = 1
+    """Nodes at each router."""
+
+    trunk: SmallSize = 1
+    """Parallel links between two routers."""
+
+    link_latency: ChannelCycles = 1
+    """Cycles of a channel between routers."""
+
+    def form(self) -> Form:
+        """For the engine."""
+        return self.model_dump()
+
+
+class Graph(Part):
+    """Any graph: the router of each node, and links between routers; parallel links are allowed."""
+
+    kind: Literal["graph"]
+    routers: Size
+    """How many; their numbers begin with 0."""
+
+    nodes: list[Index]
+    """The router of each node."""
+
+    links: list[tuple[Index, Index]]
+    """The two routers of each link."""
+
+    link_latency: ChannelCycles = 1
+    """Cycles of a channel between routers."""
+
+    def form(self) -> Form:
+        """For the engine."""
+        edges = [(one, other, self.link_latency) for one, other in self.links]
+        return {"kind": "graph", "routers": self.routers, "nodes": self.nodes, "edges": edges}
+
+
+class OfLab(Part):
+    """The switches, hosts and trunks of a lab's inventory; every cable of a trunk is a link."""
+
+    kind: Literal["lab"]
+    lab: str
+    """A lab's name or folder."""
+
+    link_latency: ChannelCycles = 1
+    """Cycles of a channel between routers."""
+
+    def form(self) -> Form:
+        """For the engine. InventoryError if the inventory is wrong."""
+        found = LabTopology.of(load_lab(find_lab(self.lab)))
+        number = {name: index for index, name in enumerate(found.switches)}
+        edges = [
+            (number[link.a.device], number[link.b.device], self.link_latency)
+            for trunk in sorted(found.trunks)
+            for link in found.cables[trunk]
+            if link.a.device != link.b.device
+        ]
+        nodes = [number[found.homes[host].device] for host in found.hosts]
+        return {"kind": "graph", "routers": len(number), "nodes": nodes, "edges": edges}
+
+
+def _tree(children: list[int], parents: list[int], link_latency: int) -> Form:
+    return {"kind": "tree", "children": children, "parents": parents, "link_latency": link_latency}
+
+
+Network = Annotated[Torus | KAryTree | FatTree | Tree | Dragonfly | HyperX | Graph | OfLab, Field(discriminator="kind")]
