@@ -43,26 +43,44 @@ SCHEMA: Final = {field.name: _column(field.type) for field in fields(Point)}
 class Results:
     """Points of one description. Opening the folder again continues it.
 
-    With a calibration, which is copied beside the points, the description is that of the links' fitted values.
+    The description is written with the first point: a folder without points is nobody's. With a calibration, which is
+    copied beside the points, the description is that of the links' fitted values.
     """
 
     def __init__(self, folder: Path, description: Description, calibration: Calibration | None = None) -> None:
         self._folder = folder
-        text = json.dumps(_identity(description, calibration), indent=1, sort_keys=True) + "\n"
+        self._calibration = calibration
+        self._text = json.dumps(_identity(description, calibration), indent=1, sort_keys=True) + "\n"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            written = folder / DESCRIPTION
-            if not written.exists():
-                if calibration is not None:
-                    save_calibration(folder / CALIBRATION, calibration)
-                durable.replace(written, text)
-            elif written.read_text(encoding="utf-8") != text:
-                raise WrongFolder(
-                    f"{folder} holds points of another simulation: name another folder with --output, or remove it."
-                )
-            self._points = read_points(folder / POINTS)
         except OSError as error:
-            raise WrongFolder(f"{folder}: {error.strerror}; name another folder with --output.") from error
+            raise self._unusable(error) from error
+        self._points = self._read()
+
+    def _read(self) -> list[Point]:
+        """The points that are there; WrongFolder if they are another simulation's."""
+        written = self._folder / DESCRIPTION
+        try:
+            points = read_points(self._folder / POINTS)
+            if points and written.exists() and written.read_text(encoding="utf-8") != self._text:
+                raise WrongFolder(
+                    f"{self._folder} holds points of another simulation: name another folder with --output, or remove "
+                    "it."
+                )
+        except OSError as error:
+            raise self._unusable(error) from error
+        return points
+
+    def _unusable(self, error: OSError) -> WrongFolder:
+        return WrongFolder(f"{self._folder}: {error.strerror}; name another folder with --output.")
+
+    def _claim(self) -> None:
+        """Write what the points are of."""
+        if self._calibration is not None:
+            save_calibration(self._folder / CALIBRATION, self._calibration)
+        else:
+            (self._folder / CALIBRATION).unlink(missing_ok=True)
+        durable.replace(self._folder / DESCRIPTION, self._text)
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -80,6 +98,7 @@ class Results:
         try:
             with (self._folder / _LOCK).open("w", encoding="utf-8") as lock:
                 flock(lock, LOCK_EX | LOCK_NB)
+                self._points = self._read()  # somebody may have added some before
                 yield
         except BlockingIOError as error:
             raise WrongFolder(
@@ -88,10 +107,13 @@ class Results:
 
     def add(self, point: Point) -> None:
         """Keep a point; it is on the disk when this returns."""
+        first = not self._points
         self._points.append(point)
         out = BytesIO()
         frame_of(self.points).write_parquet(out)
         try:
+            if first:
+                self._claim()
             durable.replace(self._folder / POINTS, out.getvalue())
         except OSError as error:
             raise WrongFolder(

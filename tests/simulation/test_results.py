@@ -76,9 +76,23 @@ def test_a_curve_finds_its_loads(tmp_path: Path) -> None:
 
 
 def test_another_simulation_is_refused(tmp_path: Path) -> None:
-    Results(tmp_path, _description())
+    _run(tmp_path, _description(loads=[0.1], seeds=[1]))
     with pytest.raises(WrongFolder, match="another simulation"):
         Results(tmp_path, _description(routing="min_adaptive"))
+
+
+def test_a_description_without_points_leaves_its_name_free(tmp_path: Path) -> None:
+    Results(tmp_path, _description())
+    other = _description(routing="min_adaptive", router={"vcs": 3}, loads=[0.1], seeds=[1])
+    assert len(_run(tmp_path, other)) == 1
+    assert len(Results(tmp_path, other).points) == 1
+
+
+def test_points_of_another_that_came_before_the_lock_are_refused(tmp_path: Path) -> None:
+    results = Results(tmp_path, _description())
+    _run(tmp_path, _description(routing="min_adaptive", router={"vcs": 3}, loads=[0.1], seeds=[1]))
+    with pytest.raises(WrongFolder, match="another simulation"), results.alone():
+        pass
 
 
 def test_a_file_of_something_else_is_named(tmp_path: Path) -> None:
