@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Final, Literal
 from eee_engine import NetworkSimulation, SimulationError, network_facts
 
 from lab.errors import LabError
-from simulation.description import Description, Links
+from simulation.description import BATCHES_AT_ONCE, Description, Links
 from simulation.energy import StateShares
-from simulation.steadiness import MeanInterval, batch_means, mser
+from simulation.steadiness import MeanInterval, batch_means, drifts, mser
 from simulation.window import Counters, Window, window_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eee_engine import SimulatedInterval
-
-_FIRST_LOOK: Final = 40
-"""Batches before the first look whether the series is steady, and between looks."""
 
 _SETTLED_EPOCHS: Final = 3
 
@@ -44,19 +41,20 @@ class Point:
     seed: int
     engine: Literal["flit", "packet"]
     saturated: bool
-    """The network accepts less than is offered; latencies then only say how long the simulation ran."""
+    """The network accepts less than is offered; latencies would only say how long the simulation ran."""
 
     steady: bool
-    """A steady part was found, links no longer come and go (TCEP), no backlog is being worked off, and the interval is
-    as narrow as was asked."""
+    """The point is settled, and the interval is as narrow as was asked."""
 
     latency: float | None
+    """Of a point that is saturated or not settled this is None, as are all figures of latency: there is no value."""
+
     latency_half_width: float | None
     """Of the 95 % interval, by batch means."""
 
     p50: int | None
     p99: int | None
-    largest: int
+    largest: int | None
     packets: int
     hops: float | None
     """Links between routers, mean."""
@@ -99,8 +97,19 @@ class Point:
     doubts: str
     """Sentences of the packet engine about its assumptions."""
 
+    settled: bool = True
+    """A steady part was found, it does not drift, links no longer come and go (TCEP, SLaC), no backlog is being worked
+    off: what was measured is the network, and not how it began."""
+
     draw: int = 0
     """Of the links' times: 0 for their values, else the number of the draw from a calibration's intervals."""
+
+    @property
+    def without_value(self) -> str:
+        """Why the point has no latency, in a word or two; empty if it has one."""
+        if self.saturated:
+            return "saturated"
+        return "" if self.settled else "not settled"
 
     @property
     def shares(self) -> StateShares:
@@ -162,9 +171,10 @@ def _steady_point(description: Description, simulation: NetworkSimulation, load:
     batches: list[SimulatedInterval] = []
     interval = None
     while simulation.now_cycles < precision.most_cycles:
-        batches += [simulation.advance(precision.batch_cycles) for _ in range(_FIRST_LOOK)]
+        batches += [simulation.advance(precision.batch_cycles) for _ in range(BATCHES_AT_ONCE)]
         interval = _latency(batches)
-        if simulation.now_cycles - warm_up >= least and interval and interval.percent <= precision.within_percent:
+        narrow = interval is not None and interval.percent <= precision.within_percent
+        if simulation.now_cycles - warm_up >= least and narrow and not _drifts(batches):
             break
     window = window_of(description, warm_up, batches, before, Counters.of(simulation))
     simulation.measure(False)
@@ -172,6 +182,7 @@ def _steady_point(description: Description, simulation: NetworkSimulation, load:
     accepted = _accepted(description, window)
     chance = 4 / sqrt(max(window.packets, 1))
     wanted = load * _mean_share(description)
+    rests = settled and found and window.cycles >= least and not _drifts(batches)
     return _point(
         description,
         simulation,
@@ -179,13 +190,9 @@ def _steady_point(description: Description, simulation: NetworkSimulation, load:
         load=load,
         seed=seed,
         half_width=interval.half_width if interval else None,
-        saturated=accepted < wanted * (_SHORTFALL - chance) or simulation.outstanding > 0,
-        steady=settled
-        and found
-        and window.cycles >= least
-        and accepted <= wanted * (2 - _SHORTFALL + chance)
-        and interval is not None
-        and interval.percent <= precision.within_percent,
+        saturated=window.packets > 0 and (accepted < wanted * (_SHORTFALL - chance) or simulation.outstanding > 0),
+        settled=rests and window.packets > 0 and accepted <= wanted * (2 - _SHORTFALL + chance),
+        narrow=interval is not None and interval.percent <= precision.within_percent,
     )
 
 
@@ -200,7 +207,15 @@ def _batch_point(description: Description, simulation: NetworkSimulation, load: 
     done = not (simulation.batch_left or simulation.outstanding)
     window = window_of(description, 0, batches, before, Counters.of(simulation))
     return _point(
-        description, simulation, window, load=load, seed=seed, half_width=None, saturated=not done, steady=done
+        description,
+        simulation,
+        window,
+        load=load,
+        seed=seed,
+        half_width=None,
+        saturated=not done,
+        settled=done,
+        narrow=True,
     )
 
 
@@ -226,20 +241,23 @@ def _point(
     seed: int,
     half_width: float | None,
     saturated: bool,
-    steady: bool,
+    settled: bool,
+    narrow: bool,
 ) -> Point:
     latencies, use, shares, arrived = simulation.latencies(), window.use, window.shares, window.packets
+    known = settled and not saturated
     return Point(
         load=load,
         seed=seed,
         engine=description.chosen_engine,
         saturated=saturated,
-        steady=steady,
-        latency=latencies["mean_cycles"],
-        latency_half_width=half_width,
-        p50=latencies["p50_cycles"],
-        p99=latencies["p99_cycles"],
-        largest=latencies["largest_cycles"],
+        settled=settled,
+        steady=settled and narrow,
+        latency=latencies["mean_cycles"] if known else None,
+        latency_half_width=half_width if known else None,
+        p50=latencies["p50_cycles"] if known else None,
+        p99=latencies["p99_cycles"] if known else None,
+        largest=latencies["largest_cycles"] if known else None,
         packets=latencies["packets"],
         hops=window.hops / arrived if arrived else None,
         accepted=_accepted(description, window),
@@ -295,11 +313,11 @@ def _warm_up(simulation: NetworkSimulation, batch: int, most: int) -> tuple[int,
     """Cycles of the warm-up, and whether a steady part was found."""
     latencies: list[float] = []
     while simulation.now_cycles < most:
-        for _ in range(_FIRST_LOOK):
+        for _ in range(BATCHES_AT_ONCE):
             interval = simulation.advance(batch)
             if interval["packets"]:
                 latencies.append(interval["latency_cycles"] / interval["packets"])
-        if len(latencies) >= _FIRST_LOOK and mser(latencies) < len(latencies) // 2:
+        if len(latencies) >= BATCHES_AT_ONCE and mser(latencies) < len(latencies) // 2:
             return simulation.now_cycles, True
     return simulation.now_cycles, False
 
@@ -313,3 +331,7 @@ def _drain(simulation: NetworkSimulation, batch: int, most: int) -> None:
 
 def _latency(batches: "Sequence[SimulatedInterval]") -> MeanInterval | None:
     return batch_means([one["latency_cycles"] for one in batches], [one["packets"] for one in batches])
+
+
+def _drifts(batches: "Sequence[SimulatedInterval]") -> bool:
+    return drifts([one["latency_cycles"] for one in batches], [one["packets"] for one in batches])

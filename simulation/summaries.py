@@ -16,10 +16,13 @@ _FEWEST_DRAWS = 3
 
 @dataclass(frozen=True, slots=True)
 class LoadSummary:
-    """All points of a load. Latencies are in cycles; None where it is saturated."""
+    """All points of a load. Latencies are in cycles; None where it is saturated or a point is not settled."""
 
     load: float
     saturated: bool
+    settled: bool
+    """Else no figure of the load is a value."""
+
     steady: bool
     latency: Interval | None
     p99: float | None
@@ -48,15 +51,17 @@ def _summary(load: float, points: Sequence[Point]) -> LoadSummary:
         drawn.setdefault(point.draw, []).append(point)
     middle = drawn.get(0, list(points))
     saturated = any(point.saturated for point in points)
+    settled = saturated or all(point.settled for point in points)
     hops = [point.hops for point in middle if point.hops is not None]
     scaled = [point.scaled_ratio for point in middle if point.scaled_ratio is not None]
     p99 = [point.p99 for point in middle if point.p99 is not None]
     return LoadSummary(
         load=load,
         saturated=saturated,
+        settled=settled,
         steady=all(point.steady for point in points),
-        latency=None if saturated else _latency(middle, [drawn[draw] for draw in drawn if draw]),
-        p99=None if saturated or not p99 else fmean(p99),
+        latency=None if saturated or not settled else _latency(middle, [drawn[draw] for draw in drawn if draw]),
+        p99=None if saturated or not settled or not p99 else fmean(p99),
         hops=fmean(hops) if hops else None,
         accepted=fmean(point.accepted for point in middle),
         shares=_mean_shares(middle),

@@ -34,7 +34,7 @@ simulate_app = App(name="simulate")
 
 _FOLDER: Final = "simulations"
 _CAPTION: Final = (
-    "latency in cycles with 95 % interval, ~ not as narrow as asked; accepted in flits a node and cycle; "
+    "latency in cycles with 95 % interval, ~ not as narrow as asked; accepted (of the load) in flits a node and cycle; "
     "low, off: share of links' time in low power, turned off; energy of links to that of links always on"
 )
 _PROVED_NODES: Final = 2048
@@ -132,14 +132,14 @@ def _powers(data: "SimulationData") -> list[dict[str, Any]]:
     return [
         {"load": one.load, **asdict(power)}
         for one in data.loads
-        if not one.saturated
+        if one.settled and not one.saturated
         for power in data.powers(one).values()
     ]
 
 
 def _print_watts(data: "SimulationData") -> None:
     """What a calibration says; the report has all models."""
-    found = [(one.load, data.powers(one).get("calibration")) for one in data.loads if not one.saturated]
+    found = [(one.load, data.powers(one).get("calibration")) for one in data.loads if one.settled and not one.saturated]
     table = Table(title="power of the network, as calibrated", box=SIMPLE_HEAD, pad_edge=False)
     for name in ("load", "power", "to links always on"):
         table.add_column(name, justify="right", no_wrap=True)
@@ -195,7 +195,7 @@ def _too_short(description: Description) -> list[str]:
 
 def _line(simulated: Simulated) -> str:
     point = simulated.point
-    latency = "saturated" if point.saturated else f"{point.latency:.2f} ± {point.latency_half_width or 0:.2f} cycles"
+    latency = point.without_value or f"{point.latency:.2f} ± {point.latency_half_width or 0:.2f} cycles"
     draw = f" draw {point.draw}" if point.draw else ""
     again = f" (simulated again: its process was lost, {simulated.lost} times)" if simulated.lost else ""
     return f"load {point.load:g} seed {point.seed}{draw}: {latency}{again}"
@@ -218,24 +218,33 @@ def _print(description: Description, points: tuple[Point, ...]) -> None:
     ):
         table.add_column(name, justify="right", no_wrap=True)
     for point in points:
-        if point.saturated or point.latency is None:
-            latency, p99 = "saturated", "-"
-        else:
-            mark = "" if point.steady else "~ "
-            latency, p99 = f"{mark}{point.latency:.2f} ± {point.latency_half_width or 0:.2f}", str(point.p99)
-        table.add_row(
-            f"{point.load:g}",
-            str(point.seed),
-            *((str(point.draw),) if drawn else ()),
-            latency,
-            p99,
-            *(() if drawn else ("-" if point.hops is None else f"{point.hops:.2f}",)),
-            f"{point.accepted:.4f}",
-            f"{100 * point.low_power_share:.0f} %",
-            f"{100 * point.off_share:.0f} %",
-            f"{100 * point.energy_ratio:.0f} %",
-        )
+        first = (f"{point.load:g}", str(point.seed), *((str(point.draw),) if drawn else ()))
+        table.add_row(*first, *_cells(point, hops=not drawn))
     console = Console()
     console.print(table)
+    unsettled = [point for point in points if not (point.settled or point.saturated)]
+    if unsettled:
+        most = max(point.warm_up_cycles + point.cycles for point in unsettled)
+        console.print(
+            f"Not settled after {most} cycles, so without values: {len(unsettled)} of {len(points)} points. They may "
+            f"be starting up, or close to saturation: write precision: {{most_cycles: {10 * most}}}.",
+            highlight=False,
+        )
     for doubt in sorted({point.doubts for point in points if point.doubts}):
         console.print(f"Doubt: {doubt}", highlight=False)
+
+
+def _cells(point: Point, *, hops: bool) -> tuple[str, ...]:
+    """What a row has behind load, seed and draw. A point that is not settled has no values."""
+    if not (point.settled or point.saturated):
+        return (point.without_value, *["-"] * (5 + hops))
+    mark = "" if point.steady else "~ "
+    return (
+        point.without_value or f"{mark}{point.latency:.2f} ± {point.latency_half_width or 0:.2f}",
+        "-" if point.p99 is None else str(point.p99),
+        *(("-" if point.hops is None else f"{point.hops:.2f}",) if hops else ()),
+        f"{point.accepted:.4f}",
+        f"{100 * point.low_power_share:.0f} %",
+        f"{100 * point.off_share:.0f} %",
+        f"{100 * point.energy_ratio:.0f} %",
+    )

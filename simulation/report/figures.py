@@ -1,6 +1,6 @@
 """Figures of simulations: latency by load, and power to links always on by model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -9,6 +9,7 @@ from analysis.interval import Interval
 from analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
 from simulation.power_models import MODELS, RATES
 from simulation.report.data import SimulationData
+from simulation.summaries import LoadSummary
 
 _TALL = 8.0
 _WORDS = {
@@ -19,6 +20,11 @@ _WORDS = {
     RATES: "each channel at the lowest of three rates (TCEP's comparison)",
 }
 _LOAD = "Load (flits a node and cycle)"
+
+
+def latency_drawings(every: Sequence[SimulationData]) -> tuple[Drawing, ...]:
+    """By load: mean latency, its 99th percentile, accepted traffic, links that a packet takes."""
+    return latency_drawing(every), _p99_drawing(every), _accepted_drawing(every), _hops_drawing(every)
 
 
 def latency_drawing(every: Sequence[SimulationData]) -> Drawing:
@@ -52,6 +58,59 @@ def latency_drawing(every: Sequence[SimulationData]) -> Drawing:
     return draw("latency-by-load", "Latency by load", caption, paint, height_inch=3.0)
 
 
+def _p99_drawing(every: Sequence[SimulationData]) -> Drawing:
+    def paint(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        found = [_plain(data, lambda one: one.p99) for data in every]
+        for place, (data, points) in enumerate(zip(every, found, strict=True)):
+            _series(axes, place, data.name, points)
+        values = [value.value for points in found for _, value in points]
+        label(axes, _LOAD, "99th percentile of latency (cycles)")
+        if values and max(values) > _TALL * min(values):
+            logarithmic(axes, y=True)
+        axes.set_xlim(left=0)
+        figure.legend(loc="outside lower center", ncols=2)
+
+    caption = "99 of 100 packets take less: mean over seeds. Loads that are saturated or not settled have none."
+    return draw("p99-by-load", "99th percentile of latency by load", caption, paint, height_inch=3.0)
+
+
+def _accepted_drawing(every: Sequence[SimulationData]) -> Drawing:
+    def paint(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        for place, data in enumerate(every):
+            _series(axes, place, data.name, _plain(data, lambda one: one.accepted))
+        most = max(one.load for data in every for one in data.loads)
+        axes.plot((0, most), (0, most), color="0.6", lw=0.7, ls=(0, (1, 2)), label="all that is offered")
+        label(axes, "Offered (flits a node and cycle)", "Accepted (flits a node and cycle)")
+        axes.set_xlim(left=0)
+        axes.set_ylim(bottom=0)
+        figure.legend(loc="outside lower center", ncols=2)
+
+    caption = "Traffic that arrives, against traffic that is offered: mean over seeds. Behind saturation they part."
+    return draw("accepted-by-load", "Accepted against offered traffic", caption, paint, height_inch=3.0)
+
+
+def _hops_drawing(every: Sequence[SimulationData]) -> Drawing:
+    def paint(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        for place, data in enumerate(every):
+            _series(axes, place, data.name, _plain(data, lambda one: one.hops))
+        label(axes, _LOAD, "Links between routers (mean of packets)")
+        axes.set_xlim(left=0)
+        axes.set_ylim(bottom=0)
+        figure.legend(loc="outside lower center", ncols=2)
+
+    caption = "Links between routers that a packet takes: adaptive routing goes round what is full or asleep."
+    return draw("hops-by-load", "Links that a packet takes, by load", caption, paint, height_inch=3.0)
+
+
+def _plain(data: SimulationData, value: Callable[[LoadSummary], float | None]) -> list[tuple[float, Interval]]:
+    """A value of each load that is settled and has it; no intervals are known."""
+    found = [(one.load, value(one)) for one in data.loads if one.settled]
+    return [(load, Interval.plus_minus(known, 0.0)) for load, known in found if known is not None]
+
+
 def power_drawings(every: Sequence[SimulationData]) -> tuple[Drawing, ...]:
     """Of one simulation, all models in one figure; of several, a figure for each model."""
     ratios = {data.name: _ratios(data) for data in every}
@@ -74,7 +133,7 @@ def _ratios(data: SimulationData) -> dict[str, list[tuple[float, Interval]]]:
     """By model: load and power in percent of that with links always on."""
     found: dict[str, list[tuple[float, Interval]]] = {}
     for one in data.loads:
-        if not one.saturated:
+        if one.settled and not one.saturated:
             for model, power in data.powers(one).items():
                 ratio = power.ratio
                 percent = Interval(100 * ratio.value, 100 * ratio.low, 100 * ratio.high)

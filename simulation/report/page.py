@@ -11,7 +11,8 @@ from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table, cell_text, number
 from simulation.power_models import MODELS
 from simulation.report.data import SimulationData, shared_loads
-from simulation.report.figures import latency_drawing, power_drawings
+from simulation.report.figures import latency_drawings, power_drawings
+from simulation.summaries import LoadSummary
 
 _MADE: Final = "simulated"
 
@@ -50,7 +51,9 @@ def _findings(every: Sequence[SimulationData]) -> tuple[Finding, ...]:
 
 
 def _saturation(data: SimulationData) -> str:
-    works = [one.load for one in data.loads if not one.saturated]
+    works = [one.load for one in data.loads if one.settled and not one.saturated]
+    if data.saturated_from is None and not works:
+        return "no load is settled: give the simulation more cycles (most_cycles)."
     if data.saturated_from is None:
         return f"all loads up to {max(works):g} flits a node and cycle are accepted."
     below = [load for load in works if load < data.saturated_from]
@@ -90,20 +93,38 @@ def _latency(every: Sequence[SimulationData]) -> Section:
         Column("accepted", "flits/node/cycle"), Column("points"), Column("remark"),
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = [
-        (data.name, one.load, one.latency, one.p99, data.empty_cycles, one.hops, one.accepted, one.count, remark)
+        (
+            data.name,
+            one.load,
+            one.latency,
+            one.p99,
+            data.empty_cycles,
+            one.hops if one.settled else None,
+            one.accepted if one.settled else None,
+            one.count,
+            remark,
+        )
         for data in every
         for one in data.loads
-        for remark in ("saturated" if one.saturated else "" if one.steady else "not as narrow as asked",)
+        for remark in (_remark(one),)
     ]
     warnings = [
-        f"{data.name}, load {one.load:g}: not steady, or its interval is wider than asked."
+        f"{data.name}, load {one.load:g}: {_remark(one)}."
         for data in every
         for one in data.loads
         if not one.steady and not one.saturated
     ]
     warnings += sorted({f"{data.name}: {one.doubts}" for data in every for one in data.points if one.doubts})
     table = Table("latency-by-load-data", "Latency by load", columns, tuple(rows), behind_figure=True)
-    return Section("latency", "Latency", "", (latency_drawing(every),), (table,), tuple(warnings))
+    return Section("latency", "Latency", "", latency_drawings(every), (table,), tuple(warnings))
+
+
+def _remark(one: LoadSummary) -> str:
+    if one.saturated:
+        return "saturated"
+    if not one.settled:
+        return "not settled, so without values: the network may be starting up, or close to saturation"
+    return "" if one.steady else "the interval is wider than asked"
 
 
 def _power(every: Sequence[SimulationData]) -> Section:
@@ -117,7 +138,7 @@ def _power(every: Sequence[SimulationData]) -> Section:
     for data in every:
         if data.calibration is not None and data.calibration.power.note:
             notes[data.calibration.power.note] = None
-        for one in data.loads:
+        for one in filter(lambda load: load.settled, data.loads):
             powers = data.powers(one)
             percents = [
                 Interval(100 * power.ratio.value, 100 * power.ratio.low, 100 * power.ratio.high) if power else None

@@ -65,6 +65,24 @@ def test_saturation_is_a_result() -> None:
     assert 0.4 < point.accepted < 0.6
 
 
+def test_a_point_in_which_nothing_arrives_has_no_value() -> None:
+    ring = {"kind": "torus", "radix": [4], "link_latency": 60_000}
+    description = _description(network=ring, router={"vcs": 2}, traffic={"kind": "neighbour", "base": 4, "digits": 1})
+    point = simulate_point(description, 0.1, 1)
+    assert (point.settled, point.saturated, point.latency, point.p99) == (False, False, None, None)
+    assert point.without_value == "not settled"
+
+
+def test_a_network_that_is_still_starting_up_has_no_value() -> None:
+    # The buffers behind a link hold less than is under way: a queue builds up for longer than the point lasts.
+    slow = {"kind": "graph", "routers": 2, "nodes": [0] * 4 + [1] * 4, "links": [[0, 1]], "link_latency": 2000}
+    tight = {"vcs": 1, "buffer_flits": 300}
+    description = _description(network=slow, routing="up_down", router=tight, precision={"most_cycles": 20_000})
+    point = simulate_point(description, 0.04, 1)
+    assert point.without_value
+    assert (point.latency, point.latency_half_width, point.p50, point.p99, point.largest) == (None,) * 5
+
+
 def test_sleeping_links_save_energy_and_cost_time() -> None:
     sleepy = {"mode": "deep", "hold": 10, "sleep": 20, "wake": 30, "wake_during_sleep": 30}
     awake = simulate_point(_description(), 0.01, 1)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import sem, t
 
-from simulation.steadiness import batch_means, mser
+from simulation.steadiness import batch_means, drifts, mser
 
 
 def test_a_start_that_differs_is_left_out() -> None:
@@ -61,3 +61,16 @@ def test_too_few_batches_have_no_interval() -> None:
     found = batch_means([3.0] * 20, [1.5] * 20)
     assert found is not None
     assert (found.mean, found.half_width, found.percent) == (pytest.approx(2), pytest.approx(0), pytest.approx(0))
+
+
+def test_a_steady_series_hardly_ever_drifts_and_a_trend_does() -> None:
+    rng = np.random.default_rng(5)
+    steady = [drifts(rng.normal(10, 1, 400).tolist(), [1.0] * 400) for _ in range(400)]
+    assert sum(steady) <= 4
+    slope = np.linspace(0, 2, 400)
+    assert all(drifts((rng.normal(10, 1, 400) + slope).tolist(), [1.0] * 400) for _ in range(40))
+
+
+def test_a_constant_series_does_not_drift_and_too_short_a_one_is_not_trusted() -> None:
+    assert not drifts([0.1 + 0.2] * 40, [1.0] * 40)
+    assert drifts([1.0] * 19, [1.0] * 19)
