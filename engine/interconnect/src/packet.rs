@@ -5,12 +5,17 @@
 //! ```
 //!
 //! It computes what the flit engine with [`Switching::CutThrough`] does, as long as an output's queue is what packets wait
-//! for: an output takes one packet after the other, in the order of their grants; its switch works at `speedup` flits a
-//! cycle, its link at one. A packet without room behind its output holds up those behind it in its buffer, and the buffers
-//! that wait for an output take turns. Where ways depend on queues, all that arrive in a cycle are routed before any goes on,
-//! and what waits for the switch is not in the queues. Differences:
+//! for: an output, to a router or to a node, takes one packet after the other, in the order of their grants; its switch works
+//! at `speedup` flits a cycle, its link at one. Of a buffer only the first packet may ask for an output, and the one behind it
+//! is the first once its tail is in the switch: so a packet without room behind its output holds up those behind it, and no
+//! output is promised to a packet that cannot come yet. The buffers that wait for an output take turns. Where ways depend on
+//! queues, all that arrive in a cycle are routed before any goes on, and what waits for the switch is not in the queues.
+//! Differences:
 //! - An input's switch port never is the bottleneck, and no allocation fails that could succeed: with a `speedup` of 1, and
-//!   a little near saturation, this engine is too fast.
+//!   a little near saturation, this engine is too fast. Where all nodes send to the same shift of themselves at once, packets
+//!   of several flits wait up to 8 % less in the mean, though the last one arrives as late.
+//! - A packet gets the virtual channel with the most room, where the flit engine takes turns or the lowest. Beside chance no
+//!   difference was seen, at saturation neither.
 //! - So queues are shorter by some hundredths of a flit, and where routing weighs queues, it does so a little differently:
 //!   saturation comes at loads up to 1 % off.
 //!
@@ -40,6 +45,9 @@ use waiting::{Queues, Waiting};
 
 /// A network of more outputs than this does not fit into a core's own cache.
 const LARGE: usize = 1 << 14;
+
+/// Cycles that a credit of a node takes to its router, besides what the router takes to use it.
+const NODE_CREDIT: u64 = 2;
 
 /// Events that are looked at together before they take place.
 const AHEAD: usize = 10;
@@ -210,7 +218,7 @@ impl PacketEngine {
         }
         if self.backlog() > 1000 + 10 * u64::from(packet_flits) {
             doubts.push(
-                "nodes wait longer and longer: past saturation the packet engine accepts too much"
+                "nodes wait longer and longer: past saturation the packet engine accepts up to 3 % too much"
                     .to_owned(),
             );
         }
@@ -316,6 +324,13 @@ impl PacketEngine {
         self.now.saturating_sub(oldest)
     }
 
+    /// Whether a node's channel is free for another packet.
+    #[must_use]
+    pub fn is_free(&self, node: NodeId) -> bool {
+        let output = self.node_output(node);
+        self.outputs[output as usize].free <= self.now && !self.queues.is_wanted(output)
+    }
+
     /// Have a node send a packet now, behind what it sends already.
     pub fn offer(&mut self, source: NodeId, dest: NodeId) {
         let packet = self.make_packet(source, dest, self.now);
@@ -384,12 +399,13 @@ impl PacketEngine {
             }
         }
         let mut routed = std::mem::take(&mut self.routed);
+        let step = self.first_step();
         let mut packets = bucket.packets.iter();
         for event in events() {
             if let Event::Arrive { from } = event {
                 if let Some(packet) = packets.next() {
                     let way = match self.way(packet) {
-                        Way::Open if !self.queues.is_blocked(self.buffer(from, packet)) => {
+                        Way::Open if self.queues.is_first(self.buffer(from, packet), step) => {
                             Way::Hop(self.choose(from, packet))
                         }
                         way => way,
@@ -402,6 +418,11 @@ impl PacketEngine {
             // One that went on from behind another may have taken the room.
             if self.room[buffer as usize] > 0 {
                 self.serve(buffer);
+            }
+        }
+        for event in events() {
+            if let Event::Follow { buffer } = event {
+                self.follow(buffer);
             }
         }
         for (from, packet, way) in routed.drain(..) {
@@ -452,6 +473,7 @@ impl PacketEngine {
                 Event::Forget { port } => {
                     self.recent[port as usize] -= self.parameters.packet_flits;
                 }
+                Event::Follow { buffer } => self.follow(buffer),
             }
         }
         packets
@@ -478,7 +500,10 @@ impl PacketEngine {
                     packets = rest;
                     *way = self.way(packet);
                     match way {
-                        Way::Node(port) => prefetch(&self.outputs, *port as usize),
+                        Way::Node(port) => {
+                            prefetch(&self.outputs, *port as usize);
+                            prefetch(&self.room, *port as usize * vcs);
+                        }
                         Way::Hop(request) => {
                             let port = request.port as usize;
                             prefetch(&self.outputs, port);
@@ -494,7 +519,7 @@ impl PacketEngine {
                     prefetch(&self.outputs, output);
                     prefetch(&self.room, output * vcs);
                 }
-                Event::Forget { .. } => {}
+                Event::Forget { .. } | Event::Follow { .. } => {}
             }
         }
         packets
@@ -563,13 +588,71 @@ impl PacketEngine {
     #[inline(always)]
     fn arrive(&mut self, from: u32, packet: &Packet, way: Way) {
         let buffer = self.buffer(from, packet);
-        if self.queues.is_blocked(buffer) {
-            self.queues.follow(buffer, *packet, from, self.now);
+        let step = self.first_step();
+        if !self.queues.is_first(buffer, step) {
+            self.come_behind(buffer, from, packet);
             return;
         }
-        let step = self.now * u64::from(self.parameters.speedup) + 1;
-        if let Err(request) = self.go_on(from, packet, way, (self.now, step)) {
-            self.queues.block(buffer, *packet, from, self.now, request);
+        match self.go_on(from, packet, way, (self.now, step)) {
+            Ok(tail) => {
+                let flits = u64::from(self.parameters.packet_flits);
+                let soonest = step + flits * u64::from(self.parameters.speedup);
+                self.queues.leaves(buffer, tail + 2, soonest);
+            }
+            Err(request) => self.queues.block(buffer, *packet, from, self.now, request),
+        }
+    }
+
+    /// The internal step in which a packet that comes now can cross the switch: it is given its virtual channel in the one
+    /// before, the first of the cycle.
+    fn first_step(&self) -> u64 {
+        self.now * u64::from(self.parameters.speedup) + 1
+    }
+
+    /// A packet comes to a buffer that others are in.
+    #[inline(never)]
+    fn come_behind(&mut self, buffer: u32, from: u32, packet: &Packet) {
+        if let Some(ready) = self.queues.follow(buffer, *packet, from, self.now) {
+            self.expect(buffer, ready);
+        }
+    }
+
+    /// The next packet of a buffer may cross the switch from this internal step on: it is the first one from the step before
+    /// on, in which it is given its virtual channel.
+    fn expect(&mut self, buffer: u32, ready: u64) {
+        let at = divided(ready - 1, u64::from(self.parameters.speedup));
+        if at > self.now {
+            self.agenda.put(self.now, at, Event::Follow { buffer });
+        } else {
+            self.follow(buffer);
+        }
+    }
+
+    /// The next packet of a buffer is the first one now.
+    fn follow(&mut self, buffer: u32) {
+        let Some(ready) = self.queues.follower(buffer) else {
+            return;
+        };
+        let Some(Waiting {
+            packet,
+            from,
+            arrived,
+            ..
+        }) = self.queues.following(buffer)
+        else {
+            return;
+        };
+        match self.go_on(from, &packet, self.way(&packet), (arrived, ready)) {
+            Ok(tail) => self.leave(buffer, tail),
+            Err(request) => self.queues.block(buffer, packet, from, arrived, request),
+        }
+    }
+
+    /// The first packet of a buffer has its virtual channel, and its tail crosses the switch at this internal step.
+    fn leave(&mut self, buffer: u32, tail: u64) {
+        self.queues.leaves_late(buffer, tail + 2);
+        if let Some(ready) = self.queues.follower(buffer) {
+            self.expect(buffer, ready);
         }
     }
 
@@ -589,35 +672,30 @@ impl PacketEngine {
         (arrived, step): (u64, u64),
     ) -> Result<u64, Request> {
         let request = match way {
-            Way::Node(node) => return Ok(self.deliver(from, packet, node, (arrived, step))),
+            Way::Node(_) => self.routing.to_node(&packet.header()),
             Way::Hop(request) => request,
             Way::Open => self.choose(from, packet),
         };
         match self.roomiest(request) {
-            Some(vc) => Ok(self.grant(from, packet, (arrived, step), request, vc)),
+            Some(vc) => Ok(self.take_output(from, packet, (arrived, step), request, vc)),
             None => Err(request),
         }
     }
 
-    /// The first packet of a buffer has left it, with its tail at this step; those behind it go on, too, up to one that has
-    /// no room.
-    fn release(&mut self, buffer: u32, mut tail: u64) {
-        while let Some(Waiting {
-            packet,
-            from,
-            arrived,
-            ..
-        }) = self.queues.following(buffer)
-        {
-            let way = self.way(&packet);
-            // It is given a virtual channel in the step after the tail, and crosses the switch from the next one on.
-            match self.go_on(from, &packet, way, (arrived, tail + 2)) {
-                Ok(last) => tail = last,
-                Err(request) => {
-                    self.queues.block(buffer, packet, from, arrived, request);
-                    return;
-                }
-            }
+    /// A packet has a virtual channel of its output, to a router or its node. The step of its tail.
+    #[inline(always)]
+    fn take_output(
+        &mut self,
+        from: u32,
+        packet: &Packet,
+        times: (u64, u64),
+        request: Request,
+        vc: u8,
+    ) -> u64 {
+        if packet.router == packet.target {
+            self.deliver(from, packet, times, request.port, vc)
+        } else {
+            self.grant(from, packet, times, request, vc)
         }
     }
 
@@ -695,9 +773,9 @@ impl PacketEngine {
         match output.checked_sub(self.network.ports().len() as u32) {
             Some(node) => self.leave_node(node, packet, vc),
             None => {
-                let step = self.now * u64::from(self.parameters.speedup) + 1;
-                let tail = self.grant(from, &packet, (arrived, step), request, vc);
-                self.release(self.buffer(from, &packet), tail);
+                let times = (arrived, self.first_step());
+                let tail = self.take_output(from, &packet, times, request, vc);
+                self.leave(self.buffer(from, &packet), tail);
             }
         }
     }
@@ -836,17 +914,21 @@ impl PacketEngine {
         self.agenda.put_packet(self.now, at, output, moving);
     }
 
-    /// The last hop: a node takes whatever comes. The step of its tail.
+    /// The last hop: a node takes what comes, and gives the room back when the tail has. The step of the tail.
+    #[inline(always)]
     fn deliver(
         &mut self,
         from: u32,
         packet: &Packet,
+        times: (u64, u64),
         port: PortId,
-        (arrived, step): (u64, u64),
+        vc: u8,
     ) -> u64 {
+        let buffer = port * u32::from(self.parameters.vcs) + u32::from(vc);
+        self.room[buffer as usize] -= 1;
         let Crossed {
             start, tail: last, ..
-        } = self.cross(from, packet, port, (arrived, step), u64::MAX);
+        } = self.cross(from, packet, port, times, u64::MAX);
         let latency = u64::from(self.outputs[port as usize].latency);
         let tail = start + u64::from(self.parameters.packet_flits) + latency;
         let reached = Reached {
@@ -855,6 +937,8 @@ impl PacketEngine {
             measured: packet.tag & MEASURED != 0,
         };
         self.agenda.put_reached(self.now, tail, reached);
+        let back = tail + NODE_CREDIT + u64::from(self.parameters.credit_delay);
+        self.agenda.put(self.now, back, Event::Credit { buffer });
         last
     }
 

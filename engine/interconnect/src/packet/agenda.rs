@@ -11,11 +11,13 @@ use super::{Packet, Reached};
 const SPAN: u64 = 128;
 
 /// Bits of a word that say what it is about; the kind is above them.
-const NUMBER: u32 = (1 << 30) - 1;
+const BITS: u32 = 29;
+const NUMBER: u32 = (1 << BITS) - 1;
 const ARRIVE: u32 = 0;
 const CREDIT: u32 = 1;
 const MAKE: u32 = 2;
 const FORGET: u32 = 3;
+const FOLLOW: u32 = 4;
 
 /// The largest number of an output, node or buffer.
 pub(super) const LARGEST: u32 = NUMBER;
@@ -31,26 +33,30 @@ pub(super) enum Event {
     Make { node: u32 },
     /// A packet was sent to this port a history window ago.
     Forget { port: u32 },
+    /// The first packet of a buffer has left it, and one behind it is the first now.
+    Follow { buffer: u32 },
 }
 
 impl Event {
     const fn word(self) -> u32 {
         match self {
-            Self::Arrive { from } => ARRIVE << 30 | from,
-            Self::Credit { buffer } => CREDIT << 30 | buffer,
-            Self::Make { node } => MAKE << 30 | node,
-            Self::Forget { port } => FORGET << 30 | port,
+            Self::Arrive { from } => ARRIVE << BITS | from,
+            Self::Credit { buffer } => CREDIT << BITS | buffer,
+            Self::Make { node } => MAKE << BITS | node,
+            Self::Forget { port } => FORGET << BITS | port,
+            Self::Follow { buffer } => FOLLOW << BITS | buffer,
         }
     }
 
     /// What a word says.
     pub(super) const fn of(word: u32) -> Self {
         let number = word & NUMBER;
-        match word >> 30 {
+        match word >> BITS {
             ARRIVE => Self::Arrive { from: number },
             CREDIT => Self::Credit { buffer: number },
             MAKE => Self::Make { node: number },
-            _ => Self::Forget { port: number },
+            FORGET => Self::Forget { port: number },
+            _ => Self::Follow { buffer: number },
         }
     }
 }
@@ -215,6 +221,7 @@ mod tests {
                 Event::Credit { buffer: number },
                 Event::Make { node: number },
                 Event::Forget { port: number },
+                Event::Follow { buffer: number },
             ] {
                 assert_eq!(Event::of(event.word()), event);
             }
