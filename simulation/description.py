@@ -411,7 +411,7 @@ LEAST_BATCHES: Final = 2 * BATCHES_AT_ONCE
 """Of a point: one look at its warm-up, one at its measurement."""
 
 _SEVERAL_PORTS: Final = frozenset({"min_adaptive", "min_awake", "min_booksim2"})
-_BY_QUEUES: Final = frozenset({"ugal", "ugal_p", "pal"})
+_BY_QUEUES: Final = frozenset({"ugal", "ugal_p", "pal", "tree_adaptive", "dragonfly_ugal"})
 _ENOUGH_PACKETS: Final = 8
 _LEAST_PAUSES: Final = 10
 """Times after which a stage goes, for SLaC to settle and to be measured."""

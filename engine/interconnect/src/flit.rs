@@ -845,6 +845,8 @@ impl FlitEngine {
                     request.priority += u8::from(awake);
                 }
             }
+            self.routing
+                .keep_one_direction(router, &mut self.requests, &queued, &mut self.rng);
         }
         self.inputs.ask(input, &self.requests);
         self.routers[router as usize].waiting.push(input as u32);

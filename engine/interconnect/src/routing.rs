@@ -9,7 +9,9 @@
 //! | [`Algorithm::MinimalBookSim`] | torus, mesh | as BookSim2's min_adapt: torus 4, mesh 2 or more |
 //! | [`Algorithm::MinimalAdaptive`], [`Algorithm::MinimalAwake`] | torus, mesh, hyperx | 2 (torus) or 1 for the escape path, the rest adaptive |
 //! | [`Algorithm::TreeRandom`], [`Algorithm::TreeByDestination`], [`Algorithm::Dbbm`] | tree | any |
+//! | [`Algorithm::TreeAdaptive`] | tree | any |
 //! | [`Algorithm::DragonflyMinimal`] | dragonfly | 2 halves: before, and from the global link on |
+//! | [`Algorithm::DragonflyUgal`] | dragonfly | 3 parts: before, between and behind the global links of a detour |
 //! | [`Algorithm::Ugal`] | hyperx | 2 halves: to the intermediate router, and from it |
 //! | [`Algorithm::Progressive`] | hyperx | 2 halves: UGAL_p |
 //! | [`Algorithm::PowerAware`] | hyperx | 2 halves: PAL, where links may be off |
@@ -49,8 +51,12 @@ pub enum Algorithm {
     /// As [`Algorithm::TreeByDestination`], on the virtual channel that the destination names (destination-based buffer
     /// management, Nachiondo et al. 2006).
     Dbbm,
+    /// Up over the less congested of two random parents (BookSim2's anca), then down.
+    TreeAdaptive,
     /// At most one global link: local, global, local.
     DragonflyMinimal,
+    /// Decided at the source by the queues of its router (UGAL-L, Kim et al. 2008): minimally, or over a random other group.
+    DragonflyUgal,
     /// Decided at the source: minimally, or over a random intermediate router (Singh 2005).
     Ugal,
     /// Decided in each dimension anew: directly, or over a random intermediate router of the dimension (TCEP's
@@ -71,7 +77,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// All algorithms with their names.
-    pub const ALL: [(&'static str, Self); 14] = [
+    pub const ALL: [(&'static str, Self); 16] = [
         ("dor", Self::DimensionOrder),
         ("min_adaptive", Self::MinimalAdaptive),
         ("min_awake", Self::MinimalAwake),
@@ -79,7 +85,9 @@ impl Algorithm {
         ("tree_random", Self::TreeRandom),
         ("tree_dmodk", Self::TreeByDestination),
         ("tree_dbbm", Self::Dbbm),
+        ("tree_adaptive", Self::TreeAdaptive),
         ("dragonfly_min", Self::DragonflyMinimal),
+        ("dragonfly_ugal", Self::DragonflyUgal),
         ("ugal", Self::Ugal),
         ("ugal_p", Self::Progressive),
         ("pal", Self::PowerAware),
@@ -171,6 +179,8 @@ pub enum Choice {
     FirstFree,
     /// The first, or a random one of the others, by congestion, when the packet arrives.
     Balanced,
+    /// The less congested of two random ones, when the packet arrives.
+    LessOfTwo,
     /// The first; the others are for links that are off.
     First,
 }
@@ -222,12 +232,16 @@ impl Routing {
                 Shape::HyperX(hyperx),
             ) => Relation::Flat(flat::Flat::new(network, hyperx, algorithm, vcs)?),
             (
-                Algorithm::TreeRandom | Algorithm::TreeByDestination | Algorithm::Dbbm,
+                Algorithm::TreeRandom
+                | Algorithm::TreeAdaptive
+                | Algorithm::TreeByDestination
+                | Algorithm::Dbbm,
                 Shape::Tree(tree),
             ) => Relation::Upward(upward::Upward::new(network, tree, algorithm, vcs)),
-            (Algorithm::DragonflyMinimal, Shape::Dragonfly(dragonfly)) => {
-                Relation::Group(group::Group::new(network, dragonfly, vcs)?)
-            }
+            (
+                Algorithm::DragonflyMinimal | Algorithm::DragonflyUgal,
+                Shape::Dragonfly(dragonfly),
+            ) => Relation::Group(group::Group::new(network, dragonfly, algorithm, vcs)?),
             (Algorithm::Shortest | Algorithm::UpDown, _) => {
                 Relation::Table(table::Table::new(network, algorithm, vcs)?)
             }
@@ -275,6 +289,7 @@ impl Routing {
             }
             Algorithm::Progressive | Algorithm::PowerAware => Choice::Balanced,
             Algorithm::Staged => Choice::First,
+            Algorithm::TreeAdaptive => Choice::LessOfTwo,
             _ => Choice::Random,
         }
     }
@@ -283,8 +298,17 @@ impl Routing {
     pub(crate) const fn looks_at_queues(&self) -> bool {
         matches!(
             self.algorithm,
-            Algorithm::Ugal | Algorithm::Progressive | Algorithm::PowerAware
+            Algorithm::Ugal
+                | Algorithm::Progressive
+                | Algorithm::PowerAware
+                | Algorithm::TreeAdaptive
+                | Algorithm::DragonflyUgal
         )
+    }
+
+    /// Whether the way is decided at the source, by queues.
+    pub(crate) const fn decides_at_source(&self) -> bool {
+        matches!(self.algorithm, Algorithm::Ugal | Algorithm::DragonflyUgal)
     }
 
     /// The header of a new packet, before [`Self::start`].
@@ -315,6 +339,9 @@ impl Routing {
                 }
             }
         }
+        if let Relation::Group(group) = &self.relation {
+            group.starts(self.routers[header.source as usize], header, out);
+        }
     }
 
     /// Decide what is decided at the source. UGAL compares the queues at the source router, each multiplied by the hops
@@ -331,6 +358,10 @@ impl Routing {
             Relation::Flat(flat) if self.algorithm == Algorithm::Ugal => {
                 let source = self.routers[header.source as usize];
                 flat.decide_at_source(source, header, congestion, threshold, rng)
+            }
+            Relation::Group(group) => {
+                let source = self.routers[header.source as usize];
+                group.start(source, header, congestion, threshold, rng)
             }
             _ => header,
         }
@@ -385,7 +416,21 @@ impl Routing {
         match &self.relation {
             Relation::Flat(flat) => flat.only(router, header),
             Relation::Upward(upward) => upward.only(router, header),
+            Relation::Group(group) => group.only(router, header),
             _ => None,
+        }
+    }
+
+    /// Leave one of two directions around a ring that are equally far, where several ports are asked for at once.
+    pub(crate) fn keep_one_direction(
+        &self,
+        router: RouterId,
+        requests: &mut Vec<Request>,
+        congestion: &impl Congestion,
+        rng: &mut Rng,
+    ) {
+        if let Relation::Cube(cube) = &self.relation {
+            cube.keep_one_direction(router, requests, congestion, rng);
         }
     }
 
@@ -399,6 +444,13 @@ impl Routing {
         rng: &mut Rng,
         out: &mut Vec<Request>,
     ) {
+        if let Relation::Group(group) = &self.relation {
+            if router != header.target {
+                out.clear();
+                out.push(group.choose(router, header, rng));
+                return;
+            }
+        }
         self.requests(router, in_port, header, out);
         if out.len() < 2 {
             return;
@@ -412,6 +464,11 @@ impl Routing {
             }
             Choice::First => 0,
             Choice::Random => rng.below(out.len() as u32) as usize,
+            Choice::LessOfTwo => {
+                let [one, other] = [0; 2].map(|_| rng.below(out.len() as u32) as usize);
+                let [first, second] = [one, other].map(|index| congestion.queued(out[index].port));
+                if first > second { other } else { one }
+            }
             Choice::Balanced => flat::balance(out, header.phase != 0, congestion, threshold, rng),
         };
         out.swap(0, index);

@@ -33,8 +33,7 @@ pub fn mean_between(
     dest: NodeId,
 ) -> Result<f64, SimulationError> {
     use crate::routing::Choice;
-    if routing.choice() != Choice::Random || routing.algorithm() == crate::routing::Algorithm::Ugal
-    {
+    if routing.choice() != Choice::Random || routing.decides_at_source() {
         return SimulationError::routing(format!(
             "{} decides by congestion; its latency without other traffic has no closed form here",
             routing.algorithm().name()

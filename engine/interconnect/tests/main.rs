@@ -8,6 +8,7 @@ mod link;
 mod networks;
 mod packet;
 mod routing;
+mod saturation;
 mod stages;
 mod tcep;
 mod topologies;

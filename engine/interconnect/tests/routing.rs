@@ -1,13 +1,14 @@
 //! Every routing leads to its destination, over the shortest path where it claims so, and cannot deadlock; where it
 //! could, the cycle is named, and it is one.
 
-use crate::networks::{flat, graphs, pairs, routing, torus};
-use interconnect::Network;
+use crate::networks::{flat, flit_engine, graphs, pairs, routing, torus};
 use interconnect::network::Peer;
 use interconnect::rng::Rng;
 use interconnect::routing::dependency::{Proof, prove};
 use interconnect::routing::{Algorithm, Congestion, Header, Routing};
 use interconnect::topology::{Dragonfly, Tree};
+use interconnect::traffic::Pattern;
+use interconnect::{Network, RouterParameters};
 use proptest::prelude::*;
 
 struct Random(u64);
@@ -63,6 +64,13 @@ fn packets_arrive_over_the_shortest_path() {
                     5
                 } else {
                     3
+                }
+            }
+            Algorithm::DragonflyUgal => {
+                if name.starts_with("row") {
+                    8
+                } else {
+                    5
                 }
             }
             Algorithm::UpDown => network.routers(),
@@ -229,4 +237,105 @@ proptest! {
             prop_assert!(matches!(proof, Proof::Acyclic { .. }), "{proof:?}");
         }
     }
+}
+
+#[test]
+fn a_dragonfly_takes_each_of_the_links_between_two_groups_and_no_other() {
+    let network = Dragonfly {
+        concentration: 1,
+        group: vec![4],
+        global: 4,
+        groups: 3,
+    }
+    .build()
+    .unwrap();
+    let routing = routing(&network, Algorithm::DragonflyMinimal, 2);
+    let mut rng = Rng::new(4);
+    let (mut every, mut found) = (Vec::new(), Vec::new());
+    for (source, dest) in (0..12).flat_map(|source| (0..12).map(move |dest| (source, dest))) {
+        let header = routing.header(source, dest);
+        let at = network.node_port(source);
+        routing.requests(source, at, &header, &mut every);
+        let mut seen = Vec::new();
+        for _ in 0..40 * every.len() {
+            routing.choose((source, at), &header, &Random(1), 2, &mut rng, &mut found);
+            let [one] = found[..] else {
+                panic!("{found:?} from {source} to {dest}");
+            };
+            if !seen.contains(&one) {
+                seen.push(one);
+            }
+        }
+        every.dedup();
+        assert!(
+            every.iter().all(|one| seen.contains(one)),
+            "{source} {dest}"
+        );
+        assert!(
+            seen.iter().all(|one| every.contains(one)),
+            "{source} {dest}"
+        );
+    }
+}
+
+#[test]
+fn adaptive_traffic_on_an_even_ring_goes_both_ways_alike() {
+    for algorithm in [Algorithm::MinimalAdaptive, Algorithm::MinimalAwake] {
+        let network = torus(&[8], true);
+        let parameters = RouterParameters {
+            vcs: 4,
+            ..RouterParameters::default()
+        };
+        let mut engine = flit_engine(&network, algorithm, &Pattern::Uniform, parameters, 0.3, 11);
+        engine.advance(20_000);
+        let sent = |way: u32| -> u64 {
+            let ports = (0..8).map(|router| network.port_of(router, 1 + way));
+            ports.map(|port| engine.sent(port)).sum()
+        };
+        let [up, down] = [sent(0), sent(1)].map(|flits| flits as f64);
+        assert!((up / down - 1.0).abs() < 0.03, "{algorithm:?}: {up} {down}");
+    }
+}
+
+/// Flits a node and cycle that are accepted, and links that a packet takes.
+fn carried(
+    network: &Network,
+    (algorithm, vcs): (Algorithm, u8),
+    pattern: &Pattern,
+    load: f64,
+) -> (f64, f64) {
+    let parameters = RouterParameters {
+        vcs,
+        ..RouterParameters::default()
+    };
+    let mut engine = flit_engine(network, algorithm, pattern, parameters, load, 5);
+    engine.advance(2_000);
+    let found = engine.advance(4_000);
+    let accepted = found.flits as f64 / f64::from(network.nodes()) / 4_000.0;
+    (accepted, found.hops as f64 / found.packets as f64)
+}
+
+#[test]
+fn detours_of_a_dragonfly_carry_what_its_minimal_ways_cannot_and_are_few_without_need() {
+    let network = Dragonfly::balanced(2).build().unwrap();
+    // Eight nodes of a group send over the one link to the next group: 1/8 at most.
+    let worst = Pattern::NextGroup { size: 8 };
+    let (minimal, _) = carried(&network, (Algorithm::DragonflyMinimal, 6), &worst, 0.4);
+    let (detours, _) = carried(&network, (Algorithm::DragonflyUgal, 6), &worst, 0.4);
+    assert!(minimal < 0.13, "{minimal}");
+    assert!(detours > 0.3, "{detours}");
+    let uniform = Pattern::Uniform;
+    let (_, least) = carried(&network, (Algorithm::DragonflyMinimal, 6), &uniform, 0.05);
+    let (_, hops) = carried(&network, (Algorithm::DragonflyUgal, 6), &uniform, 0.05);
+    assert!(hops < 1.02 * least, "{hops} {least}");
+}
+
+#[test]
+fn adaptive_ways_up_a_tree_carry_more_than_fixed_and_random_ones() {
+    let network = Tree::k_ary(4, 3).build().unwrap();
+    let accepted = |algorithm| carried(&network, (algorithm, 4), &Pattern::BitReversal, 0.95).0;
+    let adaptive = accepted(Algorithm::TreeAdaptive);
+    let random = accepted(Algorithm::TreeRandom);
+    let fixed = accepted(Algorithm::TreeByDestination);
+    assert!(adaptive > random.max(fixed), "{adaptive} {random} {fixed}");
 }

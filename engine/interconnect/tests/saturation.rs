@@ -2,10 +2,9 @@
 //! for a few nodes, in bursts, and when what is left drains away. Small networks; `tests/accuracy/packet_engine.py` has
 //! large ones.
 
-mod networks;
-
 use std::collections::VecDeque;
 
+use crate::networks::{flat, routing, torus};
 use interconnect::measure::{Interval, Measurement};
 use interconnect::network::NodeId;
 use interconnect::rng::Rng;
@@ -13,7 +12,6 @@ use interconnect::routing::Algorithm;
 use interconnect::topology::{Dragonfly, Tree};
 use interconnect::traffic::{Destinations, Pattern};
 use interconnect::{FlitEngine, Network, PacketEngine, RouterParameters, Switching};
-use networks::{flat, routing, torus};
 
 /// What both engines have.
 trait Engine {

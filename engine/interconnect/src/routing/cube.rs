@@ -1,6 +1,8 @@
 //! Torus and mesh.
 
-use super::{Algorithm, Header, Request, halves};
+use std::cmp::Ordering;
+
+use super::{Algorithm, Congestion, Header, Request, halves};
 use crate::error::SimulationError;
 use crate::network::{Network, PortId, RouterId};
 use crate::rng::Rng;
@@ -165,6 +167,41 @@ impl Cube {
                 return;
             }
             first = false;
+        }
+    }
+
+    /// Of two directions that are equally far, the one with less traffic behind it, a random one among equals. Both would be
+    /// asked for, and whoever asks for several ports gets the first that is free: always the same, on an empty network.
+    /// Where a link that is awake is preferred, both are left.
+    pub(super) fn keep_one_direction(
+        &self,
+        router: RouterId,
+        requests: &mut Vec<Request>,
+        congestion: &impl Congestion,
+        rng: &mut Rng,
+    ) {
+        if !self.adaptive || self.booksim || !self.wraps {
+            return;
+        }
+        let first = router as usize * self.radix.len();
+        for trunks in &self.trunks[first..first + self.radix.len()] {
+            let ways = trunks.map(|port| port..port + self.trunk);
+            let [up, down] = ways.each_ref().map(|way| {
+                let own = requests.iter().filter(|own| way.contains(&own.port));
+                own.map(|own| own.priority).max()
+            });
+            if up.is_none() || up != down {
+                continue;
+            }
+            let [above, below] = ways
+                .each_ref()
+                .map(|way| way.clone().map(|port| congestion.queued(port)).sum::<u32>());
+            let dropped = match above.cmp(&below) {
+                Ordering::Less => 1,
+                Ordering::Greater => 0,
+                Ordering::Equal => rng.below(2) as usize,
+            };
+            requests.retain(|own| !ways[dropped].contains(&own.port));
         }
     }
 

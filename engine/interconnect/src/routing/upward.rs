@@ -68,7 +68,10 @@ impl Upward {
         let digit = header.dest / level.child % level.children;
         if header.dest / level.nodes == place.branch {
             Some(self.hop(place, digit, header))
-        } else if self.algorithm == Algorithm::TreeRandom {
+        } else if matches!(
+            self.algorithm,
+            Algorithm::TreeRandom | Algorithm::TreeAdaptive
+        ) {
             None
         } else {
             let parent = level.children + digit % level.parents;

@@ -102,6 +102,7 @@ pub fn pairs() -> Vec<(String, Network, Algorithm, u8)> {
         ),
     ] {
         add(name, &network, Algorithm::TreeRandom, 1);
+        add(name, &network, Algorithm::TreeAdaptive, 2);
         add(name, &network, Algorithm::TreeByDestination, 2);
         add(name, &network, Algorithm::Dbbm, 4);
     }
@@ -110,6 +111,8 @@ pub fn pairs() -> Vec<(String, Network, Algorithm, u8)> {
         ("row-column", row_column(2)),
     ] {
         add(name, &network, Algorithm::DragonflyMinimal, 2);
+        add(name, &network, Algorithm::DragonflyUgal, 3);
+        add(name, &network, Algorithm::DragonflyUgal, 7);
         add(name, &network, Algorithm::Shortest, 5);
     }
     for (name, network) in [
