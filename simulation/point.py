@@ -9,7 +9,7 @@ from eee_engine import NetworkSimulation, SimulationError, network_facts
 from lab.errors import LabError
 from simulation.description import BATCHES_AT_ONCE, Description, Links
 from simulation.energy import StateShares
-from simulation.steadiness import MeanInterval, batch_means, drifts, mser
+from simulation.steadiness import MeanInterval, batch_means, drifts, mser, narrow_enough
 from simulation.window import Counters, Window, window_of
 
 if TYPE_CHECKING:
@@ -169,13 +169,14 @@ def _steady_point(description: Description, simulation: NetworkSimulation, load:
     before = Counters.of(simulation)
     simulation.measure(True)
     batches: list[SimulatedInterval] = []
-    interval = None
+    looks: list[MeanInterval | None] = []
     while simulation.now_cycles < precision.most_cycles:
         batches += [simulation.advance(precision.batch_cycles) for _ in range(BATCHES_AT_ONCE)]
-        interval = _latency(batches)
-        narrow = interval is not None and interval.percent <= precision.within_percent
+        looks.append(_latency(batches))
+        narrow = narrow_enough(looks, precision.within_percent)
         if simulation.now_cycles - warm_up >= least and narrow and not _drifts(batches):
             break
+    interval = looks[-1] if looks else None
     window = window_of(description, warm_up, batches, before, Counters.of(simulation))
     simulation.measure(False)
     _drain(simulation, precision.batch_cycles, precision.most_cycles)

@@ -1,12 +1,13 @@
 """Where a series becomes steady, and how well its mean is known."""
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import sem, t
 
-from simulation.steadiness import batch_means, drifts, mser
+from simulation.steadiness import MeanInterval, batch_means, drifts, mser, narrow_enough
 
 
 def test_a_start_that_differs_is_left_out() -> None:
@@ -74,3 +75,20 @@ def test_a_steady_series_hardly_ever_drifts_and_a_trend_does() -> None:
 def test_a_constant_series_does_not_drift_and_too_short_a_one_is_not_trusted() -> None:
     assert not drifts([0.1 + 0.2] * 40, [1.0] * 40)
     assert drifts([1.0] * 19, [1.0] * 19)
+
+
+def _ends(series: npt.NDArray[np.float64]) -> MeanInterval:
+    """The interval with which a point's measurement ends, looked at after every 40 batches."""
+    looks: list[MeanInterval | None] = []
+    for count in range(40, len(series) + 1, 40):
+        looks.append(batch_means(series[:count].tolist(), [1.0] * count))
+        if narrow_enough(looks, 1.0):
+            break
+    assert looks[-1] is not None
+    return looks[-1]
+
+
+def test_intervals_hold_the_mean_though_the_measurement_ends_when_they_are_narrow() -> None:
+    rng = np.random.default_rng(1)
+    ends = [_ends(rng.normal(20, 2, 2400)) for _ in range(400)]
+    assert sum(abs(one.mean - 20) <= one.half_width for one in ends) / 400 >= 0.92
