@@ -217,10 +217,14 @@ impl PacketEngine {
             ));
         }
         if self.backlog() > 1000 + 10 * u64::from(packet_flits) {
-            doubts.push(
-                "nodes wait longer and longer: past saturation the packet engine accepts up to 3 % too much"
-                    .to_owned(),
-            );
+            let how = if self.routing.looks_at_queues() {
+                "too much"
+            } else {
+                "up to 3 % too much"
+            };
+            doubts.push(format!(
+                "nodes wait longer and longer: past saturation the packet engine accepts {how}"
+            ));
         }
         doubts
     }
