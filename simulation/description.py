@@ -158,6 +158,9 @@ class Links(Part):
     flit_cycles: Annotated[int, Field(ge=1, le=4)] = 1
     """1, 2 or 4: full, half or quarter rate."""
 
+    ends_sleep: bool = False
+    """A flit that comes in Ts ends it, and pays the wake alone (Georgakoudis et al. 2019, Table II); else Ts runs out."""
+
     def form(self) -> Form:
         """For the engine."""
         return self.model_dump()

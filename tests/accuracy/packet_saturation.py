@@ -70,7 +70,7 @@ def _accepted(simulation: NetworkSimulation, nodes: int) -> float:
 def _drained(simulation: NetworkSimulation, nodes: int) -> float:
     """Over the time in which the first half of what was left arrives."""
     simulation.stop_traffic()
-    flits = []
+    flits: list[int] = []
     while not flits or any(flits[-200:]):
         flits.append(simulation.advance(_DRAIN)["flits"])
     half, steps, arrived = sum(flits) / 2, 0, 0

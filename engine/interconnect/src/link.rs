@@ -24,6 +24,10 @@ pub struct LinkPolicy {
     pub timing: Timing,
     /// Cycles that a flit occupies the link: 1 at full rate, 2 and 4 at half and quarter rate.
     pub flit_cycles: u32,
+    /// A flit that comes in Ts ends it, and pays the wake alone (Georgakoudis et al. 2019, Table II). A transmitter of IEEE
+    /// 802.3 clause 78 sends the whole of Ts first: a first flit in Ts that comes late by less than the rest of Ts would show
+    /// which of the two an adapter does.
+    pub ends_sleep: bool,
 }
 
 impl Default for LinkPolicy {
@@ -33,6 +37,7 @@ impl Default for LinkPolicy {
             mode: Mode::Off,
             timing: Timing::default(),
             flit_cycles: 1,
+            ends_sleep: false,
         }
     }
 }
@@ -62,7 +67,11 @@ impl LinkPolicy {
     pub(crate) fn wake(&self, idle_from: u64, at: u64, ledger: &mut LinkLedger) -> (u64, u64) {
         let low = self.asleep_from(idle_from);
         ledger.idle += low - idle_from;
-        let (from, length) = low_power(self.mode, &self.timing, low, at, ledger);
+        let (mut from, length) = low_power(self.mode, &self.timing, low, at, ledger);
+        if self.ends_sleep {
+            ledger.sleep -= from - at;
+            from = at;
+        }
         ledger.sleeps += 1;
         ledger.wakes += 1;
         ledger.wake += length;

@@ -21,6 +21,7 @@ fn sleepy() -> LinkPolicy {
             ..Timing::default()
         },
         flit_cycles: 1,
+        ends_sleep: false,
     }
 }
 
@@ -121,6 +122,7 @@ fn equal_packets_in_every_version() {
             ..Timing::default()
         },
         flit_cycles: 1,
+        ends_sleep: false,
     };
     let uniform = &Pattern::Uniform;
     let found = [

@@ -29,6 +29,7 @@ fn policies() -> impl Strategy<Value = LinkPolicy> {
                 coalesce: if coalesces { coalesce } else { 0 },
             },
             flit_cycles,
+            ends_sleep: false,
         },
     )
 }
@@ -180,6 +181,7 @@ impl Vacation {
                 ..Timing::default()
             },
             flit_cycles: fine(self.service) as u32,
+            ends_sleep: false,
         };
         let mut link = LinkTx::new(0, policy);
         let mut rng = Rng::new(seed);
@@ -235,6 +237,42 @@ fn poisson_arrivals_match_the_closed_form() {
                 (found / wanted - 1.0).abs() < 0.01,
                 "load {load}, hold {hold}, Ts {sleep}, Tw {wake}: {what} {found:.5}, closed form {wanted:.5}"
             );
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_flit_in_ts_ends_it_where_asked_and_pays_the_wake_alone(
+        (hold, sleep, wake) in (0..50u64, 1..60u64, 0..60u64),
+        at in 1..300u64,
+    ) {
+        let policy = |ends_sleep| LinkPolicy {
+            mode: Mode::Deep,
+            timing: Timing {
+                hold,
+                sleep,
+                wake,
+                wake_during_sleep: wake,
+                ..Timing::default()
+            },
+            ends_sleep,
+            ..LinkPolicy::default()
+        };
+        let [mut whole, mut ended] = [false, true].map(|ends| LinkTx::new(0, policy(ends)));
+        let [Ready::At(late), Ready::At(soon)] = [&mut whole, &mut ended].map(|link| link.request(at, 1)) else {
+            panic!("it does not coalesce");
+        };
+        let ends = at > hold && at < hold + sleep;
+        prop_assert_eq!(late - soon, if ends { hold + sleep - at } else { 0 });
+        if at > hold {
+            prop_assert_eq!(soon, at + wake);
+        }
+        let ledger = ended.ledger(soon);
+        prop_assert_eq!(ledger.total(), soon);
+        prop_assert_eq!(ledger.sleep, at.saturating_sub(hold).min(sleep));
+        for now in 0..soon {
+            prop_assert_eq!(ended.ledger(now.max(at)).total(), now.max(at));
         }
     }
 }

@@ -46,6 +46,7 @@ fn sleepy() -> LinkPolicy {
             ..Timing::default()
         },
         flit_cycles: 1,
+        ends_sleep: false,
     }
 }
 

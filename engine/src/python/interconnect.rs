@@ -220,6 +220,7 @@ pub struct Policy {
     coalesce_flits: u32,
     coalesce: u64,
     flit_cycles: u32,
+    ends_sleep: bool,
 }
 
 impl TryFrom<Policy> for LinkPolicy {
@@ -252,6 +253,7 @@ impl TryFrom<Policy> for LinkPolicy {
                 coalesce: own.coalesce,
             },
             flit_cycles: own.flit_cycles,
+            ends_sleep: own.ends_sleep,
         };
         policy.check().map_err(refused)?;
         Ok(policy)
