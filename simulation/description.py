@@ -159,7 +159,7 @@ class Links(Part):
     """1, 2 or 4: full, half or quarter rate."""
 
     ends_sleep: bool = False
-    """A flit that comes in Ts ends it, and pays the wake alone (Georgakoudis et al. 2019, Table II); else Ts runs out."""
+    """A flit that comes in Ts ends it and pays the wake alone (Georgakoudis et al. 2019, Table II)."""
 
     def form(self) -> Form:
         """For the engine."""

@@ -67,7 +67,9 @@ def test_saturation_is_a_result() -> None:
 
 def test_a_point_in_which_nothing_arrives_has_no_value() -> None:
     ring = {"kind": "torus", "radix": [4], "link_latency": 60_000}
-    description = _description(network=ring, router={"vcs": 2}, traffic={"kind": "neighbour", "base": 4, "digits": 1})
+    neighbour = {"kind": "neighbour", "base": 4, "digits": 1}
+    few = {"most_cycles": 20_000}
+    description = _description(network=ring, router={"vcs": 2}, traffic=neighbour, precision=few)
     point = simulate_point(description, 0.1, 1)
     assert (point.settled, point.saturated, point.latency, point.p99) == (False, False, None, None)
     assert point.without_value == "not settled"

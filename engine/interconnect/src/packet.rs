@@ -623,6 +623,7 @@ impl PacketEngine {
 
     /// The next packet of a buffer may cross the switch from this internal step on: it is the first one from the step before
     /// on, in which it is given its virtual channel.
+    #[inline(never)]
     fn expect(&mut self, buffer: u32, ready: u64) {
         let at = divided(ready - 1, u64::from(self.parameters.speedup));
         if at > self.now {
@@ -633,6 +634,7 @@ impl PacketEngine {
     }
 
     /// The next packet of a buffer is the first one now.
+    #[inline(never)]
     fn follow(&mut self, buffer: u32) {
         let Some(ready) = self.queues.follower(buffer) else {
             return;
@@ -919,7 +921,6 @@ impl PacketEngine {
     }
 
     /// The last hop: a node takes what comes, and gives the room back when the tail has. The step of the tail.
-    #[inline(always)]
     fn deliver(
         &mut self,
         from: u32,
