@@ -7,7 +7,7 @@ import sys
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.echo.history import Echo, Tally, quantiles
@@ -15,9 +15,10 @@ from agents.echo.icmp_socket import checksum, echo_request, key_of, stamps_of
 from agents.echo.plan import drawn_ns, parse_range, parse_steps, stepped_ns
 from agents.stream import AgentError
 from tests.support import ROOT
+from tests.support.laws import law
 
 
-@settings(max_examples=60)
+@law(60)
 @given(low=st.floats(1, 1e5), ratio=st.floats(1, 1e3), seed=st.integers(0, 99), log=st.booleans())
 def test_drawn_gaps_are_in_their_range_and_come_again(low: float, ratio: float, seed: int, *, log: bool) -> None:
     gaps = list(drawn_ns(low, low * ratio, 50, log=log, seed=seed))

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from itertools import accumulate, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.gap_histogram import GapHistogram, busy_ns, lower_edges_ns
 from agents.packet_ring import frames_in
+from tests.support.laws import law
 from tests.support.measured.gap_bins import bin_of
 from tests.support.nodes.agent_nodes import NOBODY, Pair, Run, Running
 
@@ -57,7 +58,7 @@ def _reference(frames: list[tuple[int, int, bool]], rate_mbps: int | None) -> di
     return gaps
 
 
-@settings(max_examples=150)
+@law(150)
 @given(steps=FRAMES, rate_mbps=st.sampled_from([None, 100, 1_000, 10_000]), cut=st.integers(0, 40))
 def test_the_histogram_is_that_of_the_idle_times(
     steps: list[tuple[int, int, bool]], rate_mbps: int | None, cut: int

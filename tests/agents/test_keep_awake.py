@@ -19,6 +19,7 @@ def _frames(node: Node) -> tuple[int, int]:
     return link["stats64"]["rx"]["packets"], link["stats64"]["tx"]["packets"]
 
 
+@pytest.mark.slow
 def test_frames_go_one_way_and_rounds_add_up(own_pair: Pair, start_agent: Start) -> None:
     received, sent = _frames(own_pair.b)
     agent = start_agent(own_pair.a, "keep_awake", own_pair.b.address, "--every-us", "2000")

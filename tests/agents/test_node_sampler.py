@@ -35,6 +35,7 @@ def test_samples_stand_on_whole_multiples_of_the_period(pair: Pair, run_agent: R
     assert all(late >= 0 for late in told.column("late_ns"))
 
 
+@pytest.mark.slow
 def test_counters_are_the_kernels(pair: Pair, start_agent: Start) -> None:
     sampler = start_agent(pair.a, "node_sampler", pair.a.interface, "--every-s", "0.1")
     sampler.line_with('"rows"')
@@ -63,6 +64,7 @@ def test_absent_things_are_said_once_and_not_sampled(pair: Pair, run_agent: Run)
     assert not [column for column in told.header["columns"] if column["name"].startswith(("eee", "lpi"))]
 
 
+@pytest.mark.slow
 def test_what_fails_later_is_said_once_and_has_no_values(own_pair: Pair, start_agent: Start) -> None:
     a = own_pair.a
     sampler = start_agent(a, "node_sampler", a.interface, "--every-s", "0.1")
@@ -86,6 +88,7 @@ def test_what_fails_later_is_said_once_and_has_no_values(own_pair: Pair, start_a
     assert None not in told.column("cpu_seconds_total"), "what does not fail goes on"
 
 
+@pytest.mark.slow
 def test_missed_samples_are_told_and_not_invented(pair: Pair, start_agent: Start) -> None:
     """Stopped for more than a second, with ten samples a second."""
     sampler = start_agent(pair.a, "node_sampler", pair.a.interface, "--every-s", "0.1")

@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.pack import packed
 from agents.recording import read_stream
 from agents.stream import Column, Stream
+from tests.support.laws import law
 
 ROWS = st.lists(st.lists(st.one_of(st.none(), st.integers(), st.text(max_size=5)), min_size=2, max_size=2), max_size=8)
 COLUMNS = (Column("a_ns", "ns", "one"), Column("b", "", "another", {"side": "left"}))
@@ -31,7 +32,7 @@ def _written(path: Path, rows: list[list[object]], block_rows: int) -> str:
     return path.read_text(encoding="utf-8")
 
 
-@settings(max_examples=40, deadline=None)
+@law(40)
 @given(rows=ROWS, block_rows=st.integers(1, 4), cut=st.floats(0, 1))
 def test_whatever_was_cut_off_the_rest_is_whole(
     tmp_path_factory: pytest.TempPathFactory, rows: list[list[object]], block_rows: int, cut: float

@@ -1,7 +1,7 @@
 """Who runs where and sends to whom, what a placement refuses, and the traffic matrix."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.patterns import bit_reversal, matrix_transpose
@@ -11,6 +11,7 @@ from controller.experiments.mpirun import diagnose, mpirun_argv
 from controller.experiments.traffic import monitored, node_traffic
 from eeectl.set_options import value
 from lab.errors import LabError
+from tests.support.laws import law
 
 FOLDER = {"folder": "/opt/bin"}
 
@@ -35,7 +36,7 @@ def test_matrix_transpose_of_the_paper() -> None:
 
 
 @given(st.integers(2, 9))
-@settings(max_examples=20, deadline=None)
+@law(20)
 def test_patterns_are_their_own_inverse(size: int) -> None:
     for partners in (bit_reversal(1 << size), matrix_transpose(size * size)):
         assert [partners[partner] for partner in partners] == list(range(len(partners)))

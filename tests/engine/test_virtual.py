@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 from eee_engine import FabricError, VirtualEngine, phy_profiles
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+
+from tests.support.laws import law
 
 US = 1_000_000
 MS = 1_000 * US
@@ -123,7 +125,7 @@ def play(sends: Sequence[tuple[int, int | None, int, int]], *, seed: int) -> tup
     return bed, bed.engine.run_until(12 * S + MS)
 
 
-@settings(max_examples=30, deadline=None)
+@law(30)
 @given(Sends)
 def test_no_frame_appears_or_vanishes(sends: list[tuple[int, int | None, int, int]]) -> None:
     bed, _ = play(sends, seed=1)
@@ -136,7 +138,7 @@ def test_no_frame_appears_or_vanishes(sends: list[tuple[int, int | None, int, in
     assert frames["offered"] == len(sends)
 
 
-@settings(max_examples=20, deadline=None)
+@law(20)
 @given(Sends)
 def test_time_in_state_adds_up(sends: list[tuple[int, int | None, int, int]]) -> None:
     bed, _ = play(sends, seed=1)
@@ -146,7 +148,7 @@ def test_time_in_state_adds_up(sends: list[tuple[int, int | None, int, int]]) ->
         assert sum(entry["up_by_mbps"].values()) + entry["down_ps"] == entry["total_ps"]
 
 
-@settings(max_examples=20, deadline=None)
+@law(20)
 @given(Sends, st.integers(0, 2**64 - 1))
 def test_the_same_calls_give_the_same_frames(sends: list[tuple[int, int | None, int, int]], seed: int) -> None:
     assert play(sends, seed=seed)[1] == play(sends, seed=seed)[1]

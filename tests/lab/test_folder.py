@@ -10,7 +10,7 @@ from types import ModuleType
 
 import networkx as nx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
@@ -23,6 +23,7 @@ from lab.errors import InventoryError, LabError, Problem
 from lab.folder import find_lab, known_labs, load_lab
 from lab.model import Lab
 from tests.support import ROOT
+from tests.support.laws import law
 from twin.lab.lifecycle import check_files
 
 INVENTORY = ROOT / "inventory"
@@ -288,7 +289,7 @@ def test_a_missing_or_unreadable_file(folder: Path, file: str) -> None:
     assert any("cannot be read" in problem[3] for problem in _problems(folder))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@law(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_damaged_inventory_is_read_or_refused_and_nothing_else(folder: Path, data: st.DataObject) -> None:
     shutil.rmtree(folder)

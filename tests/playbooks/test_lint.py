@@ -13,6 +13,7 @@ def _tools() -> None:
     needs(ANSIBLE)
 
 
+@pytest.mark.slow
 def test_ansible_lint_finds_nothing(tmp_path: Path) -> None:
     done = play("--offline", "--profile", "production", tool="ansible-lint", ANSIBLE_HOME=str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -7,6 +7,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from ruamel.yaml import YAML
 
 from tests.support import ROOT
@@ -44,6 +45,7 @@ def test_the_page_has_calls_of_every_playbook_but_verify() -> None:
     assert named == {path.name for path in PLAYBOOKS.glob("*.yml")} - {"galaxy.yml", "monitoring.yml", "verify.yml"}
 
 
+@pytest.mark.slow
 def test_ansible_takes_every_call() -> None:
     needs(ANSIBLE)
     for call in _calls():

@@ -30,6 +30,7 @@ def _yaml(path: Path) -> dict[str, object]:
     return dict(YAML(typ="safe").load(path.read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 def test_syntax_with_the_example_inventory() -> None:
     names = [name for name in _NAMES if (PLAYBOOKS / name).is_file()]
     assert names == list(_NAMES)
@@ -45,6 +46,7 @@ def test_a_role_reads_no_variable_of_another_role_but_those_that_it_is_given() -
                 assert all(name.startswith(f"{role}_") for name in _yaml(file)), file
 
 
+@pytest.mark.slow
 def test_the_collection_holds_roles_and_playbooks_and_nothing_else(tmp_path: Path) -> None:
     done = play("collection", "build", "--output-path", str(tmp_path), tool="ansible-galaxy")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -67,6 +69,7 @@ def test_the_collection_holds_roles_and_playbooks_and_nothing_else(tmp_path: Pat
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_an_unknown_system_and_a_missing_variable_are_refused_before_anything_is_touched(tmp_path: Path) -> None:
     (tmp_path / "hosts.yml").write_text(
         "all: {vars: {ansible_user: root, ansible_connection: local},"
@@ -140,6 +143,7 @@ def _stub(folder: Path, first_contact: str) -> tuple[str, ...]:
     return (*words, "-e", f"switches_record_folder={folder}")
 
 
+@pytest.mark.slow
 def test_an_unreachable_switch_gets_its_console_lines_and_the_others_none(tmp_path: Path) -> None:
     _checked(
         tmp_path,
@@ -158,6 +162,7 @@ def test_an_unreachable_switch_gets_its_console_lines_and_the_others_none(tmp_pa
     assert "copy running-config startup-config" in messages["sw3"]
 
 
+@pytest.mark.slow
 def test_a_switch_from_its_box_is_set_up_where_the_inventory_says_how_it_is_reached(tmp_path: Path) -> None:
     file = _checked(tmp_path, {("sw2", "ssh"): "sw2 is not there: check it."})
     (tmp_path / "good").mkdir()
@@ -178,6 +183,7 @@ def test_a_switch_from_its_box_is_set_up_where_the_inventory_says_how_it_is_reac
     assert "has switches_factory_address and switches_factory_serial" in play(*words, "-e", json.dumps(both)).stdout
 
 
+@pytest.mark.slow
 def test_monitoring_installs_files_that_prometheus_accepts_and_is_idempotent(tmp_path: Path) -> None:
     needs("promtool")
     words = ("-i", str(EXAMPLE), "monitoring.yml", "--tags", "files", "-e", "monitoring_become=false")

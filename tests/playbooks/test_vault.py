@@ -36,6 +36,7 @@ def words(tmp_path: Path) -> tuple[str, ...]:
     return ("-i", str(tmp_path / "hosts.yml"), "site.yml", "-e", system)
 
 
+@pytest.mark.slow
 def test_plays_read_a_vaulted_file(words: tuple[str, ...], tmp_path: Path) -> None:
     key = ("--vault-password-file", str(tmp_path / "key"))
     done = play(*words, *key, "--syntax-check")
@@ -47,6 +48,7 @@ def test_plays_read_a_vaulted_file(words: tuple[str, ...], tmp_path: Path) -> No
     assert "nodes_eee and nodes_turbo are" in done.stdout
 
 
+@pytest.mark.slow
 def test_without_the_key_nothing_runs(words: tuple[str, ...]) -> None:
     done = play(*words, "--check")
     assert done.returncode != 0

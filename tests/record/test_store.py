@@ -117,6 +117,7 @@ def _killed(root: Path, after: int) -> tuple[Path, int]:
     return folder, max([last_tick, *whole])
 
 
+@pytest.mark.slow
 def test_what_was_measured_before_kill_9_is_readable_and_the_run_can_be_resumed(tmp_path: Path) -> None:
     folder, last_tick = _killed(tmp_path, 150)
     seen = _shown(folder)

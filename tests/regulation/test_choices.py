@@ -1,7 +1,7 @@
 """Koibuchi's selection and the least power under the same bound."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.errors import PlanError
@@ -10,6 +10,7 @@ from regulation.koibuchi import koibuchi
 from regulation.least_power import least_power, lower_bound
 from regulation.levels import Levels
 from regulation.network import Network, Stream, Ways, channel_loads, links_of
+from tests.support.laws import law
 from tests.support.regulation.networks import cases, complete, levels_for, shortest, streams_for
 
 Bounded = tuple[Network, tuple[Stream, ...], tuple[Ways, ...], Levels]
@@ -39,14 +40,14 @@ def bounded(draw: st.DrawFn, most_percent: int, most: int = 6) -> Bounded:
     return network, streams, trees, levels_for(network, peak, draw(KNOBS), members=draw(st.booleans()))
 
 
-@settings(deadline=None, max_examples=60)
+@law(60)
 @given(bounded(200))
 def test_koibuchi_keeps_the_bound(case: Bounded) -> None:
     network, streams, trees, levels = case
     _holds(network, streams, levels, koibuchi(network, streams, trees, levels))
 
 
-@settings(deadline=None, max_examples=25)
+@law(25)
 @given(bounded(100, most=4))
 def test_least_power_keeps_the_bound_and_is_never_above_koibuchi(
     case: Bounded,

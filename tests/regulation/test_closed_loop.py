@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.errors import PlanError
@@ -23,6 +23,7 @@ from regulation.closed_loop import (
 )
 from regulation.network import Network, Stream, tree_ways
 from regulation.utilization import Used, used_by
+from tests.support.laws import law
 from tests.support.regulation.networks import cases, complete, shortest, streams_for
 
 EPOCH_S = 1.0
@@ -176,7 +177,7 @@ def _leaves_under_a_square_wave(switches: int, period: int, high: int, share: in
     return max(Loop(network, wave).epochs(count).times_left().values(), default=0)
 
 
-@settings(deadline=None, max_examples=20)
+@law(20)
 @given(
     switches=st.integers(3, 6),
     period=st.integers(2, 60),
@@ -197,7 +198,7 @@ def test_no_period_of_a_square_wave_switches_links_for_ever(period: int) -> None
     assert _leaves_under_a_square_wave(4, period, 38, 4, 720) <= 2 + math.log2(720 / 10)
 
 
-@settings(deadline=None, max_examples=30)
+@law(30)
 @given(case=cases(), percents=st.lists(st.integers(0, 400), min_size=1, max_size=6))
 def test_any_network_stays_joined(
     case: tuple[Network, tuple[Stream, ...], tuple[Mapping[str, tuple[str, int]], ...]], percents: list[int]

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regulation.network import channel_loads, tree_ways
 from regulation.traffic import Counted, Senders, between_hosts, from_counters, streams_of
+from tests.support.laws import law
 from tests.support.regulation.networks import complete
 
 
@@ -31,7 +32,7 @@ def _counted(hosts: Mapping[str, str], sizes: Mapping[tuple[str, str], int]) -> 
     return sent, received
 
 
-@settings(deadline=None, max_examples=40)
+@law(40)
 @given(data=st.data(), count=st.integers(2, 4))
 def test_the_estimate_fits_every_counter(data: st.DataObject, count: int) -> None:
     """Hosts' ports and trunks' channels then show what the estimate would cause."""

@@ -91,6 +91,7 @@ def _mpirun(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_mpi_gives_the_same_bytes_as_this_process(folder: Path) -> None:
     command = [sys.executable, "-m", "eeectl.cli", "simulate", "ring.yaml"]
     found = _mpirun(folder, *command, "--mpi", "--json", "--output", "by-mpi")
@@ -105,6 +106,7 @@ def test_mpi_gives_the_same_bytes_as_this_process(folder: Path) -> None:
     assert wrong.stderr.count("name another folder") == 1
 
 
+@pytest.mark.slow
 def test_the_points_of_a_lost_process_are_run_again(folder: Path) -> None:
     (folder / "ranks.py").write_text(_RANKS, encoding="utf-8")
     found = _mpirun(folder, sys.executable, "ranks.py", "by-mpi", str(folder / "died"))

@@ -48,6 +48,7 @@ def _give_up(here: Connection) -> None:
     raise SystemExit(3)
 
 
+@pytest.mark.slow
 def test_a_lost_process_is_started_anew_and_its_point_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -59,6 +60,7 @@ def test_a_lost_process_is_started_anew_and_its_point_run_again(
     own.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("deadly", "words"), [(_die, "3 times, killed by SIGKILL"), (_give_up, "ended with status 3")])
 def test_a_point_that_kills_its_process_is_given_up(deadly: Serve, words: str) -> None:
     with pytest.raises(LostWorker, match=words):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
@@ -15,6 +15,7 @@ from analysis.links.path_delay import Policy, echo_extra_us
 from analysis.links.probes import ECHO_WIRE_BYTE, Probes
 from analysis.links.sleep_path import GIGABIT_BYTE_US, plain_path
 from analysis.links.structures import Group, Structure
+from tests.support.laws import law
 from tests.support.measured.echo_bench import AWAKE, Bench, Sleep
 
 BURST_BYTE = 130.0
@@ -30,7 +31,7 @@ def _walk(probes: Probes, kept: Floats | None = None) -> EchoDelays:
     return EchoDelays(probes, plain_path(), used, np.zeros(count), LATE)
 
 
-@settings(max_examples=60, deadline=None)
+@law(60)
 @given(seed=st.integers(0, 100_000))
 def test_both_walks_agree_for_ports_and_cards(seed: int) -> None:
     """Times are drawn, not shrunk: round ones make idle times that equal a hold, which rounding decides."""
@@ -45,7 +46,7 @@ def test_both_walks_agree_for_ports_and_cards(seed: int) -> None:
     assert np.allclose(found, plain, atol=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
+@law(30)
 @given(seed=st.integers(0, 100_000))
 def test_both_walks_agree_for_hybrid(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -143,7 +144,7 @@ def _densities(policy: Policy, gaps_us: Floats, left_us: Floats, before_us: floa
     return density
 
 
-@settings(max_examples=30, deadline=None)
+@law(30)
 @given(seed=st.integers(0, 100_000), error_us=st.sampled_from([0.0, 0.7, 6.0]), least=st.sampled_from([0.0, 0.3]))
 def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps_and_late_frames(
     seed: int, error_us: float, least: float

@@ -57,6 +57,7 @@ def _recorded(rows: pl.DataFrame, eee: str) -> Probes:
     return Probes.of(one["sent_us"].to_numpy(), one["rtt_us"].fill_null(np.nan).to_numpy(), 122.0, one["punctual"] == 1)
 
 
+@pytest.mark.slow
 def test_hosts_that_drift_between_trials_make_wakes_less_certain() -> None:
     """Echoes of the twin over one switch, whose wakes are 153 us. With EEE off hosts took 1 and 3 us longer.
 
@@ -70,6 +71,7 @@ def test_hosts_that_drift_between_trials_make_wakes_less_certain() -> None:
     assert fit.path_wake_us.half_width < 1
 
 
+@pytest.mark.slow
 def test_hosts_that_are_slower_in_one_trial_do_not_wake_fast() -> None:
     """Ports alone sleep. In the first of two trials hosts took 1.4 us longer, and 0.8 us more after long gaps."""
     random = np.random.default_rng(5)
@@ -89,6 +91,7 @@ def test_hosts_that_are_slower_in_one_trial_do_not_wake_fast() -> None:
     assert fit.groups[0].hold_us.holds(1000)
 
 
+@pytest.mark.slow
 def test_a_stray_frame_does_not_make_a_second_group() -> None:
     """Echoes of the twin over a trunk whose ports alone may sleep; 1000, 182 and 60 us.
 
@@ -128,6 +131,7 @@ def awake() -> Probes:
     return _probe(AWAKE, seed=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paired", [True, False])
 def test_hold_sleep_and_wake(*, paired: bool, awake: Probes) -> None:
     fit = fit_policy(_probe(Sleep("deep", DEEP)), plain_path(cards=False), awake if paired else None)
@@ -141,6 +145,7 @@ def test_hold_sleep_and_wake(*, paired: bool, awake: Probes) -> None:
     assert fit.explained > 0.9
 
 
+@pytest.mark.slow
 def test_clean_echoes_over_ports_and_cards_do_not_move_the_hold(awake: Probes) -> None:
     """Round trips that scatter by 0.5 us once gave a hold of 940 for 1000, and exchanged 60 and 16.5 us."""
     fit = fit_policy(_probe(Sleep("deep", DEEP), Sleep("deep", CARD), count=1200), plain_path(), awake)
@@ -154,6 +159,7 @@ def test_clean_echoes_over_ports_and_cards_do_not_move_the_hold(awake: Probes) -
         assert _within(group.wake_us, wake_us)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 4, 7, 9])
 def test_ports_and_cards_of_one_hold_are_within_what_is_claimed(number: int) -> None:
     """A single group explains two of one hold, and so does a ridge of pairs whose corner is the truth.
@@ -169,6 +175,7 @@ def test_ports_and_cards_of_one_hold_are_within_what_is_claimed(number: int) -> 
     assert all(inside for held in line["held"].values() for inside in held), line["text"]
 
 
+@pytest.mark.slow
 def test_a_rise_that_eee_does_not_make_is_no_policy() -> None:
     """On a lab whose cards could not do EEE, echoes rose after pauses; a hybrid policy was found, with evidence 33."""
     hosts = HostTime(noise_us=0.5, rise_us=6.0, rise_tau_us=900.0, step_us=4.0, step_gap_us=1650.0)
@@ -177,23 +184,27 @@ def test_a_rise_that_eee_does_not_make_is_no_policy() -> None:
     assert (fit.kind, fit.groups, fit.path_wake_us) == ("off", (), None)
 
 
+@pytest.mark.slow
 def test_what_cannot_sleep_is_not_said_to() -> None:
     """Even where delays look like sleep: EEE is not in force on any link of the path."""
     path = tuple(Transmitter(one.end, one.card, may_sleep=False) for one in plain_path())
     assert fit_policy(_probe(Sleep("deep", DEEP)), path).kind == "off"
 
 
+@pytest.mark.slow
 def test_no_sleep_is_off_and_says_up_to_which_gap(awake: Probes) -> None:
     fit = fit_policy(_probe(AWAKE), plain_path(), awake)
     assert (fit.kind, fit.groups) == ("off", ())
     assert fit.largest_gap_us > 3900
 
 
+@pytest.mark.slow
 def test_a_hold_beyond_every_gap_is_not_invented(awake: Probes) -> None:
     slow = Sleep("deep", {**DEEP, "hold_us": 20_000.0})
     assert fit_policy(_probe(slow), plain_path(), awake).kind == "off"
 
 
+@pytest.mark.slow
 def test_a_hold_below_every_gap_is_seen_beside_echoes_with_eee_off(awake: Probes) -> None:
     quick = Sleep("deep", {**DEEP, "hold_us": 50.0})
     fit = fit_policy(_probe(quick), plain_path(cards=False), awake)
@@ -203,6 +214,7 @@ def test_a_hold_below_every_gap_is_seen_beside_echoes_with_eee_off(awake: Probes
     assert fit.groups[0].hold_us.low == 0.0
 
 
+@pytest.mark.slow
 def test_fast_wake_has_no_time_to_fall_asleep(awake: Probes) -> None:
     fit = fit_policy(_probe(Sleep("fast", {"hold_us": 700.0, "fast_wake_us": 20.0})), plain_path(cards=False), awake)
     assert fit.kind == "fast"
@@ -210,6 +222,7 @@ def test_fast_wake_has_no_time_to_fall_asleep(awake: Probes) -> None:
     assert _near(fit.path_wake_us, 40, 0.02)
 
 
+@pytest.mark.slow
 def test_hybrid(awake: Probes) -> None:
     timing = {**DEEP, "hold_us": 600.0, "fast_wake_us": 15.0, "deep_after_us": 1000.0}
     fit = fit_policy(_probe(Sleep("hybrid", timing)), plain_path(cards=False), awake)
@@ -221,6 +234,7 @@ def test_hybrid(awake: Probes) -> None:
     assert _near(group.wake_us, 60, 0.02)
 
 
+@pytest.mark.slow
 def test_coalescing_shows_in_bursts_of_several_sizes_only() -> None:
     timing = {**DEEP, "wake_us": 17.0, "wake_during_sleep_us": 17.0, "coalesce_us": 48.0, "coalesce_byte": 3000}
     path = plain_path(cards=False)
@@ -235,6 +249,7 @@ def test_coalescing_shows_in_bursts_of_several_sizes_only() -> None:
     assert _near(alike.groups[0].wake_us, 48 + 17, 0.02)
 
 
+@pytest.mark.slow
 def test_outliers_and_losses_move_little(awake: Probes) -> None:
     clean = _probe(Sleep("deep", DEEP))
     random = np.random.default_rng(5)
@@ -248,6 +263,7 @@ def test_outliers_and_losses_move_little(awake: Probes) -> None:
     assert _near(fit.groups[0].wake_us, 60, 0.02)
 
 
+@pytest.mark.slow
 def test_same_data_same_answer(awake: Probes) -> None:
     probes = _probe(Sleep("deep", DEEP), count=200)
     assert fit_policy(probes, plain_path(), awake, seed=3) == fit_policy(probes, plain_path(), awake, seed=3)
@@ -269,6 +285,7 @@ def test_times_that_do_not_rise_are_refused() -> None:
         Probes.of([1, 3, 2], [5, 5, 5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_randomly_drawn_truth_of_each_class_has_its_kind(name: str) -> None:
     """One of the truths of blind_links.py of each class; its full run is quoted in docs/performance.md."""
@@ -279,6 +296,7 @@ def test_a_randomly_drawn_truth_of_each_class_has_its_kind(name: str) -> None:
     assert line["found"] == line["truth"]
 
 
+@pytest.mark.slow
 def test_next_gaps_are_near_the_hold(awake: Probes) -> None:
     fit = fit_policy(_probe(Sleep("deep", DEEP)), plain_path(cards=False), awake)
     random = np.random.default_rng(0)

@@ -33,6 +33,7 @@ def _run(root: Path, name: str, *probes: tuple[str, str, str]) -> RunSamples:
     return RunSamples(write_run(root, write, name=name))
 
 
+@pytest.mark.slow
 def test_a_policy_is_claimed_against_the_same_path_with_eee_off(tmp_path: Path) -> None:
     both = _run(tmp_path, "both", ("on", "on", _shown(active=True)), ("off", "off", _shown(active=None, enabled=False)))
     found, refused = fit_links(both)
@@ -43,6 +44,7 @@ def test_a_policy_is_claimed_against_the_same_path_with_eee_off(tmp_path: Path) 
     assert link.path_wake_us.low <= 2 * WAKE_US <= link.path_wake_us.high
 
 
+@pytest.mark.slow
 def test_a_pair_without_new_echoes_is_not_fitted_again(tmp_path: Path) -> None:
     shown, off = _shown(active=True), ("off", "off", _shown(active=None, enabled=False))
     both = _run(tmp_path, "both", ("on", "on", shown), off)
@@ -61,6 +63,7 @@ def test_without_echoes_with_eee_off_nothing_is_claimed(tmp_path: Path) -> None:
     assert "probed only with EEE as it was" in refused
 
 
+@pytest.mark.slow
 def test_echoes_with_eee_off_may_be_those_of_another_run(tmp_path: Path) -> None:
     alone = _run(tmp_path, "alone", ("", "on", _shown(active=True)))
     off = _run(tmp_path, "off", ("", "off", _shown(active=False, enabled=False)))
@@ -69,6 +72,7 @@ def test_echoes_with_eee_off_may_be_those_of_another_run(tmp_path: Path) -> None
     assert found["n01-n02"].kind == "hold"
 
 
+@pytest.mark.slow
 def test_runs_that_probed_one_path_are_fitted_together_with_the_last_of_them(tmp_path: Path) -> None:
     shown = _shown(active=True)
     first = _run(tmp_path, "first", ("on", "on", shown), ("off", "off", _shown(active=None, enabled=False)))
@@ -99,6 +103,7 @@ def test_a_baseline_on_which_eee_stayed_in_force_is_none(tmp_path: Path) -> None
     assert "probed only with EEE as it was" in refused
 
 
+@pytest.mark.slow
 def test_a_link_on_which_eee_is_not_in_force_has_no_policy(tmp_path: Path) -> None:
     """Even if round trips rise after pauses as if it had one."""
     found, refused = fit_links(_run(tmp_path, "inactive", ("on", "on", _shown(active=False))))

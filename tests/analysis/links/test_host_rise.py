@@ -39,6 +39,7 @@ def _uncertainty_us(scatter: float, seed: int) -> float:
     return float(np.sqrt((found.terms(np.array([3900.0])) ** 2).sum()))
 
 
+@pytest.mark.slow
 def test_a_rise_that_drifts_is_the_less_certain() -> None:
     """6 us, give or take the scatter of their factor; without any, it drifts by some of the noise of 0.5 us."""
     steady_us = [_uncertainty_us(0.0, seed) for seed in range(10)]

@@ -4,10 +4,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.links.link_modes import LinkMode, ModeName, poisson, spend
+from tests.support.laws import law
 
 times = st.floats(0.0, 300.0, allow_nan=False)
 MODES: tuple[ModeName, ...] = ("active", "deep", "fast", "hybrid")
@@ -52,7 +53,7 @@ def _walk(mode: LinkMode, idle_us: float) -> dict[str, float]:
     return spent
 
 
-@settings(max_examples=100, deadline=None)
+@law(100)
 @given(modes(), st.floats(0.001, 2000.0))
 def test_an_idle_interval_is_what_a_walk_through_the_states_says(mode: LinkMode, idle_us: float) -> None:
     found, walked = spend(mode, [idle_us]), _walk(mode, idle_us)
@@ -63,7 +64,7 @@ def test_an_idle_interval_is_what_a_walk_through_the_states_says(mode: LinkMode,
     assert float(found.total_us[0]) == pytest.approx(sum(walked.values()), abs=1e-6)
 
 
-@settings(max_examples=100, deadline=None)
+@law(100)
 @given(modes(), st.lists(st.floats(0.001, 3000.0), min_size=1, max_size=20))
 def test_states_add_up_to_idle_time_and_delay(mode: LinkMode, idle_us: list[float]) -> None:
     found = spend(mode, idle_us)
@@ -71,7 +72,7 @@ def test_states_add_up_to_idle_time_and_delay(mode: LinkMode, idle_us: list[floa
     assert 0.0 <= found.power_fraction(mode) <= 1.0 + 1e-12
 
 
-@settings(max_examples=100, deadline=None)
+@law(100)
 @given(modes(), st.floats(0.001, 3000.0), st.floats(0.0, 500.0))
 def test_a_longer_hold_saves_no_more_and_delays_no_later_sleeper(
     mode: LinkMode, idle_us: float, longer_us: float
@@ -96,7 +97,7 @@ def _fields(mode: LinkMode) -> dict[str, object]:
     return {name: getattr(mode, name) for name in LinkMode.__dataclass_fields__}
 
 
-@settings(max_examples=100, deadline=None)
+@law(100)
 @given(modes(), st.lists(st.floats(0.001, 3000.0), min_size=1, max_size=20))
 def test_energy_does_not_rise_where_sleep_costs_no_time(mode: LinkMode, idle_us: list[float]) -> None:
     free = LinkMode(**{**_fields(mode), "wake_us": 0.0, "fast_wake_us": 0.0, "sleep_us": 0.0})

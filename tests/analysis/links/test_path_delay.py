@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.links.path_delay import Policy, echo_extra_us
+from tests.support.laws import law
 
 BYTE_US = 0.008
 BURST_BYTE = 130.0
@@ -28,7 +29,7 @@ def _walk(sent_us: Sequence[float], base_us: float, policies: Sequence[Policy]) 
     return extra
 
 
-@settings(max_examples=30, deadline=None)
+@law(30)
 @given(
     seed=st.integers(0, 1000),
     hold_us=st.floats(150.0, 400.0),

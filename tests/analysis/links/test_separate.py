@@ -85,6 +85,7 @@ def _times(hold_us: float, sleep_us: float, wake_us: float) -> Times:
     return Times(*(Interval.plus_minus(value, 0.005 * value) for value in (hold_us, sleep_us, wake_us)))
 
 
+@pytest.mark.slow
 def test_known_ports_say_whose_times_are_whose() -> None:
     """One hold of ports and cards: by themselves echoes know the sum of the wakes, and little else."""
     on, off = _echoes(Sleep("deep", DEEP), Sleep("deep", CARD), 1), _echoes(AWAKE, AWAKE, 2)
@@ -104,6 +105,7 @@ def test_known_ports_say_whose_times_are_whose() -> None:
         assert group.hold_us.low - 0.1 <= 1000.0 <= group.hold_us.high + 0.1
 
 
+@pytest.mark.slow
 def test_echoes_contradict_ports_that_are_not_theirs() -> None:
     """Holds that differ show whose wake is whose nearly; ports of other times then explain the echoes far worse."""
     cards = Sleep("deep", {**CARD, "hold_us": 500.0})
@@ -113,6 +115,7 @@ def test_echoes_contradict_ports_that_are_not_theirs() -> None:
     assert other.height < plain.height - 5.7 - 0.1 * plain.echoes
 
 
+@pytest.mark.slow
 def test_echoes_with_eee_on_at_a_trunk_alone_have_a_policy_of_ports_with_a_name_of_its_own(tmp_path: Path) -> None:
     ends = {"trunk": ("sw1:gi1/0/11", "sw2:gi1/0/11"), "hosts": ("sw1:gi1/0/1", "sw2:gi1/0/1")}
 
@@ -166,6 +169,7 @@ def test_a_stream_that_lets_ports_sleep_says_nothing(every_us: float, *, slow: b
     assert slow_streams({"n01-n02": _policy("sw1:1", hold_us=about(10.0))}) == {}
 
 
+@pytest.mark.slow
 def test_known_cards_say_whose_times_are_whose() -> None:
     on, off = _echoes(Sleep("deep", DEEP), Sleep("deep", CARD), 1), _echoes(AWAKE, AWAKE, 2)
     fit = fit_policy(on, plain_path(), off, known=Known(cards=_times(1000.0, 182.0, 16.5)))
@@ -174,6 +178,7 @@ def test_known_cards_say_whose_times_are_whose() -> None:
     assert fit.groups[0].wake_us.low - 0.1 <= 60.0 <= fit.groups[0].wake_us.high + 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("card_us", [0.0, 16.5])
 def test_echoes_beside_a_stream_say_which_times_are_the_ports_in_a_lab_of_one_switch(
     tmp_path: Path, card_us: float

@@ -89,6 +89,7 @@ def _node_run(root: Path, run: CardRun, name: str = "power") -> NodeRun:
 IN_TURNS = (True, False, False, True) * 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("saved_watt", [0.0, 0.7, 3.0])
 def test_what_a_card_saves_asleep_is_found_beside_a_drift(tmp_path: Path, saved_watt: float) -> None:
     held = []

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.interval import Interval, NotEnoughData
@@ -15,6 +15,7 @@ from analysis.power.plausible import CabledPorts
 from analysis.power.stage_columns import columns_of
 from analysis.power.stage_window import PortCounts, StageWindow
 from analysis.power.switch_power import SwitchPowerFit, fit_switch_power
+from tests.support.laws import law
 from tests.support.measured.power_bench import (
     FAMILIES,
     PORTS,
@@ -399,8 +400,9 @@ def _fit_of(truth: Truth, stages: Sequence[Stage]) -> SwitchPowerFit:
     return fit_switch_power(measure(truth, FAMILIES["fine"], np.random.default_rng(1), stages=stages), 0.01)
 
 
+@pytest.mark.slow
 @given(st.floats(-6, 14), st.floats(-6, 14))
-@settings(max_examples=20, deadline=None)
+@law(20)
 def test_a_fit_does_not_depend_on_the_units_of_its_columns(one: float, other: float) -> None:
     windows = measure(TRUTH, FAMILIES["fine"], np.random.default_rng(3), stages=STAGES[:4])
     columns = columns_of(windows)

@@ -127,6 +127,7 @@ def fitted(tmp_path: Path) -> str:
     return str(tmp_path / "calibration.yaml")
 
 
+@pytest.mark.slow
 def test_predict_prints_and_saves(sweep: Path, fitted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     saved = str(tmp_path / "profile.yaml")
     chosen = ["--at", "sleep_us=1400", "--at", "array_byte=256"]

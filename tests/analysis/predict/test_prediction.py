@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.calibration import Calibration, Estimate, NodePower, PortPower, PowerPart, RoundTime, RunTimeError
@@ -20,6 +20,7 @@ from analysis.programs.profile import Gaps, NodeGaps, Profile
 from analysis.programs.sleeping_links import link_of, sleeping_directions
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
+from tests.support.laws import law
 from tests.support.measured.synthetic_run import HOLD_US, SLEEP_US, WAKE_US, about, calibration
 
 SITE = Site.of(load_lab(find_lab("virtual")))
@@ -223,7 +224,7 @@ def test_rest_and_delay_agree_with_the_link_modes(question: str, mode: LinkMode)
 GAPS = st.dictionaries(st.floats(1, 1e5), st.floats(1, 1e4), min_size=1, max_size=6)
 
 
-@settings(max_examples=25, deadline=None)
+@law(25)
 @given(GAPS, st.lists(st.floats(0, 1e5), min_size=2, max_size=5))
 def test_a_longer_hold_never_costs_more_time_where_falling_asleep_takes_none(
     gaps: Mapping[float, float], holds_us: Sequence[float]
@@ -236,7 +237,7 @@ def test_where_falling_asleep_takes_time_a_longer_hold_can_cost_more() -> None:
     assert seconds({1_000: 1_000}, "deep,hold_us=900") > seconds({1_000: 1_000}, "deep,hold_us=0")
 
 
-@settings(max_examples=25, deadline=None)
+@law(25)
 @given(GAPS, st.floats(0, 1e5))
 def test_energy_never_rises_when_a_link_may_sleep_at_no_cost(gaps: Mapping[float, float], hold_us: float) -> None:
     free = exact_calibration(sleep_us=exactly(0.0), wake_us=exactly(0.0))

@@ -32,6 +32,7 @@ def test_a_block_in_which_nothing_was_repeated_has_no_interval(tmp_path: Path) -
     assert (found.program, found.state, found.slower_percent) == ("alltoall 4x0", "eee on", None)
 
 
+@pytest.mark.slow
 def test_the_interval_holds_what_it_costs_whatever_drifts_from_block_to_block(tmp_path: Path) -> None:
     held = 0
     for seed in range(60):
@@ -42,6 +43,7 @@ def test_the_interval_holds_what_it_costs_whatever_drifts_from_block_to_block(tm
     assert held >= 50
 
 
+@pytest.mark.slow
 def test_repetitions_within_a_single_block_have_an_interval(tmp_path: Path) -> None:
     held = 0
     for seed in range(60):

@@ -96,6 +96,7 @@ def _wake_runs(noise: float, count: int = 24, seed: int = 0) -> list[WakeRun]:
     return runs
 
 
+@pytest.mark.slow
 def test_known_parameters_of_the_closed_form_are_found() -> None:
     fit = fit_wakes(_wake_runs(1e-3))
     assert fit.serial.holds(2.0)

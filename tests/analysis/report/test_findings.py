@@ -43,6 +43,7 @@ def _numbers(text: str) -> list[float]:
     return [float(number.replace(",", "")) for number in re.findall(r"-?\d[\d,]*\.?\d*", text)]
 
 
+@pytest.mark.slow
 def test_all_five_are_answered_with_intervals(found: Mapping[str, Finding]) -> None:
     assert list(found) == [
         "What EEE costs and saves",
@@ -73,6 +74,7 @@ def test_what_a_port_draws_is_the_sum_of_its_stages(found: Mapping[str, Finding]
     assert "0.0600 W (0.0588 to 0.0612) shut" in sentence
 
 
+@pytest.mark.slow
 def test_without_a_stage_of_its_own_a_shut_port_is_the_reference(study: Path) -> None:
     fitted = calibration()
     ports = fitted.power.switches["sw1"].port_by_mbps
@@ -84,6 +86,7 @@ def test_without_a_stage_of_its_own_a_shut_port_is_the_reference(study: Path) ->
     assert not sentence.rstrip(".").endswith("shut")
 
 
+@pytest.mark.slow
 def test_of_ports_that_were_never_shut_what_sleep_saves_is_said_and_of_cards(study: Path) -> None:
     fitted = calibration()
     switch = fitted.power.switches["sw1"].model_copy(
@@ -119,6 +122,7 @@ def test_two_trials_of_each_configuration_make_an_interval_together(truth: float
     assert 0.9 <= held.mean() / 60 <= 0.99
 
 
+@pytest.mark.slow
 def test_every_link_of_a_finding_is_on_the_page(study: Path) -> None:
     data = read_report_data([study], calibration(), "calibration.yaml")
     text = page(data, report_of(data))
@@ -129,6 +133,7 @@ def test_every_link_of_a_finding_is_on_the_page(study: Path) -> None:
     assert "figure-saving-hpl-4x2" in linked
 
 
+@pytest.mark.slow
 def test_findings_come_first_and_provenance_last(study: Path) -> None:
     data = read_report_data([study], calibration(), "calibration.yaml")
     text = page(data, report_of(data))
@@ -148,6 +153,7 @@ def _policy(**more: Any) -> LinkPolicy:
     return calibration().links["path n01 - n02"].model_copy(update=more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
@@ -166,6 +172,7 @@ def test_a_policy_claims_no_more_than_was_found(study: Path, policy: LinkPolicy,
     assert "netgear m4300 were not probed" in sentence
 
 
+@pytest.mark.slow
 def test_a_path_with_eee_on_everywhere_speaks_for_its_family_if_all_of_it_is_known(study: Path) -> None:
     ports, both = _policy(), _policy(card_wake_us=about(16.5))
     links = {"n01-n03 cards=off eee=on": ports, "n01-n02": both}
@@ -174,6 +181,7 @@ def test_a_path_with_eee_on_everywhere_speaks_for_its_family_if_all_of_it_is_kno
     assert "n01-n03 cards=off eee=on: " in _found(study, calibration(links=links))["When links sleep"].sentence
 
 
+@pytest.mark.slow
 def test_cards_that_were_probed_alone_have_a_sentence_of_their_own(study: Path) -> None:
     cards = _policy(kind="off", ends=("n01:eth0", "n02:eth0"))
     links = {"n01-n02": _policy(), "n01-n02 eee=on stream_from=n03": cards}
@@ -182,6 +190,7 @@ def test_cards_that_were_probed_alone_have_a_sentence_of_their_own(study: Path) 
     assert "The cards of n01 and n02 did not sleep in pauses of up to 20 ms." in sentence
 
 
+@pytest.mark.slow
 def test_a_pair_that_may_be_exchanged_is_told_the_same_either_way(study: Path) -> None:
     one = _policy(wake_us=about(60.0), card_wake_us=about(16.5), which=False)
     other = _policy(wake_us=about(16.5), card_wake_us=about(60.0), which=False)

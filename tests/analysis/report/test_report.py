@@ -89,6 +89,7 @@ def text(study: Path, report: Report) -> str:
     return page(read_report_data([study], calibration(), "calibration.yaml"), report)
 
 
+@pytest.mark.slow
 def test_the_page_is_well_formed(text: str) -> None:
     found = _read(text)
     assert found.open == []
@@ -216,6 +217,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
     assert _read(text).wrong == []
 
 
+@pytest.mark.slow
 def test_the_command_writes_page_and_figures(
     tmp_path: Path, calibration_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -30,6 +30,7 @@ def _sections(study: Path, fitted: Calibration | None) -> dict[str, Section]:
     return {section.name: section for section in found.sections}
 
 
+@pytest.mark.slow
 def test_the_note_is_in_the_caption_of_every_figure_of_watts_and_of_no_other(study: Path) -> None:
     sections = _sections(study, calibration())
     for section in sections.values():
@@ -43,6 +44,7 @@ def test_the_note_is_in_the_caption_of_every_figure_of_watts_and_of_no_other(stu
     assert NOTE in sections["parameters"].text
 
 
+@pytest.mark.slow
 def test_a_lab_without_a_note_has_none(study: Path, tmp_path: Path) -> None:
     copy = tmp_path / "run"
     shutil.copytree(study, copy)

@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
@@ -15,6 +15,7 @@ from analysis.report.drawing import STYLES, draw, label
 from analysis.report.energies import added, energy_of_trial, meters_of, ratio, repeated
 from analysis.report.report_data import bars_text, pairs_of, read_report_data, short_names, spread_of
 from analysis.report.table import Column, Table, cell_text
+from tests.support.laws import law
 from tests.support.measured.synthetic_run import Writer, write_regulation, write_run
 
 
@@ -61,7 +62,7 @@ def test_captions() -> None:
     assert "from 6 trials on" in bars_text([3, 9])
 
 
-@settings(max_examples=50, deadline=None)
+@law(50)
 @given(st.floats(1, 1e3), st.floats(0, 0.2), st.floats(1, 1e3), st.floats(0, 0.2))
 def test_a_ratio_is_no_more_certain_than_its_parts(a: float, spread_a: float, b: float, spread_b: float) -> None:
     first = Interval(a, a * (1 - spread_a), a * (1 + spread_a))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from controller.applying.apply import Options, Planner, Result, apply
@@ -24,6 +24,7 @@ from lab.folder import load_lab
 from lab.model import Lab
 from lab.topology import Topology
 from tests.support.labs.toy_lab import Quiet, ToyLab, Trouble, plan_trees, small_lab, trees_state
+from tests.support.laws import law
 
 _TROUBLES: tuple[Trouble, ...] = (
     "refuse",
@@ -108,6 +109,7 @@ def test_the_second_time_there_is_nothing_to_do(lab: Lab) -> None:
     assert record_of(lab).outcome == "applied"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trouble", _TROUBLES)
 @pytest.mark.parametrize("scene", ["trees", "link off"])
 def test_each_trouble_at_every_order_rolls_the_lab_back_fully(lab: Lab, scene: str, trouble: Trouble) -> None:
@@ -123,7 +125,7 @@ def test_each_trouble_at_every_order_rolls_the_lab_back_fully(lab: Lab, scene: s
         assert record_of(lab).outcome == "taken back"
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@law(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     scene=st.sampled_from(_SCENES),
     troubles=st.dictionaries(st.integers(0, 120), st.sampled_from(_TROUBLES), min_size=1, max_size=2),

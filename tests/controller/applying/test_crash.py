@@ -72,6 +72,7 @@ def test_killed_at_every_order_recover_rolls_the_lab_back_fully(lab: Lab, tmp_pa
         assert not left.harms, number
 
 
+@pytest.mark.slow
 def test_killed_at_every_line_of_the_journal(lab: Lab, tmp_path: Path) -> None:
     start, planner = scene_of(lab, "link off")
     number = 0
@@ -111,6 +112,7 @@ def test_killed_during_the_rollback_it_continues_from_there(lab: Lab, tmp_path: 
         assert left.orders <= 2 * half + 7 - number  # steps that were rolled back already are not repeated
 
 
+@pytest.mark.slow
 def test_a_full_disk_sends_nothing_more_and_everything_is_rolled_back(lab: Lab, tmp_path: Path) -> None:
     """A limit on the size of files stands in for the disk: the kernel refuses in the same place, with EFBIG."""
     start, planner = scene_of(lab, "link off")
@@ -144,6 +146,7 @@ def test_a_full_disk_sends_nothing_more_and_everything_is_rolled_back(lab: Lab, 
         StateFolder(lab.name).journal.unlink(missing_ok=True)
 
 
+@pytest.mark.slow
 def test_a_journal_truncated_anywhere_is_readable(lab: Lab, state_folder: Path) -> None:
     toys = ToyLab(lab, factory_state(lab), troubles={60: "refuse"})
     run_apply(toys, plan_trees(lab, toys))
@@ -179,6 +182,7 @@ def test_a_damaged_journal_is_reported_and_not_guessed_at(lab: Lab) -> None:
     assert record_of(lab).finished
 
 
+@pytest.mark.slow
 def test_an_apply_that_dies_is_rolled_back_by_its_guardian(lab: Lab, tmp_path: Path) -> None:
     toys = ToyLab(lab, factory_state(lab), troubles={40: "die"}, file=tmp_path / "toys" / "switches.json")
     ended = in_child(lambda: _apply_guarded(toys, 3600.0))
@@ -189,6 +193,7 @@ def test_an_apply_that_dies_is_rolled_back_by_its_guardian(lab: Lab, tmp_path: P
     assert holder_of(StateFolder(lab.name)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("confirmed", [True, False])
 def test_an_unconfirmed_apply_is_rolled_back_at_the_deadline(lab: Lab, tmp_path: Path, *, confirmed: bool) -> None:
     file = tmp_path / "toys" / "switches.json"

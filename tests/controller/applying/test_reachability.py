@@ -224,6 +224,7 @@ def check_two(nodes: Nodes, absent: Sequence[str], between: Callable[[], None] =
     return a, b
 
 
+@pytest.mark.slow
 def test_what_a_peer_answers_before_its_agent_runs_is_no_flood(nodes: Nodes) -> None:
     absent = [f"198.19.251.{n}" for n in range(10, 30)]
     for address in absent:
@@ -243,6 +244,7 @@ def test_what_a_peer_answers_before_its_agent_runs_is_no_flood(nodes: Nodes) -> 
     assert a.heard["b"] == 5
 
 
+@pytest.mark.slow
 def test_peers_that_arp_does_not_find_hold_up_no_others(nodes: Nodes) -> None:
     a, b = check_two(nodes, [f"198.19.251.{n}" for n in range(10, 60)])
     assert (a.heard["b"], b.heard["a"]) == (5, 5)

@@ -106,6 +106,7 @@ def _is_as_wanted(box: FactorySwitch) -> None:
     assert box.device.users()["admin"].accepts(_PASSWORD)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("family", "account", "model"),
     [(_ROS, _FACTORY, "PowerConnect 5524"), (_FASTPATH, User("admin", ""), "M4300-28G")],
@@ -125,6 +126,7 @@ def test_a_switch_is_set_up_over_ssh_met_anew_and_saved(
         assert [fingerprint(key) for key in kept_keys(switch)] == [box.fingerprint]
 
 
+@pytest.mark.slow
 def test_a_switch_that_ends_the_session_while_it_is_closed_is_met_anew(
     lab: Lab, wanted: Callable[[SwitchFamily], Switch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +154,7 @@ def test_a_forced_change_of_the_password_is_answered_with_the_inventorys(
         assert secret not in caplog.text
 
 
+@pytest.mark.slow
 def test_a_serial_console_asks_for_nobody_and_its_switchs_key_is_asked_about(
     lab: Lab, wanted: Callable[[SwitchFamily], Switch]
 ) -> None:

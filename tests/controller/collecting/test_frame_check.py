@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.collecting.frame_check import FrameCheck, counts_nothing
+from tests.support.laws import law
 
 MIB = 2**20
 _CASTS = ("unicast", "multicast", "broadcast")
@@ -16,7 +17,7 @@ def _counters(byte: int, *frames: int | None) -> dict[str, list[int | None]]:
     return {"in_byte": [byte], **{f"in_{cast}_frame": [count] for cast, count in zip(_CASTS, frames, strict=True)}}
 
 
-@settings(deadline=None, max_examples=50)
+@law(50)
 @given(
     st.lists(st.tuples(st.integers(0, 10**6), st.integers(64, 65_535)), min_size=1, max_size=40),
     st.integers(0, 2),
@@ -32,7 +33,7 @@ def test_counters_that_count_are_never_doubted(steps: Sequence[tuple[int, int]],
         assert not check.wrong(_counters(byte + ahead_byte % (20_000 * 1_500), *counts), [""])
 
 
-@settings(deadline=None, max_examples=50)
+@law(50)
 @given(st.integers(2 * MIB, 10**12), st.integers(0, 10**12))
 def test_a_counter_that_is_zero_beside_octets_is_wrong_from_the_first_reading(byte: int, later: int) -> None:
     assert FrameCheck().wrong(_counters(byte, 0, 0, 0), [""]).keys() == {f"in_{cast}_frame" for cast in _CASTS}

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.drivers import bridge_mib as mib
@@ -13,6 +13,7 @@ from controller.drivers.mib_rows import ports_of
 from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, places, resolve
 from lab.errors import Unreadable
 from lab.model import Port, Switch
+from tests.support.laws import law
 
 PORTS = 12
 SIZE_BYTE = 3
@@ -84,7 +85,7 @@ def test_port_lists_are_read_from_the_highest_bit(ports: frozenset[int]) -> None
     assert ports_of(octets) == ports_of(octets.rstrip(b"\0")) == ports
 
 
-@settings(max_examples=40, deadline=None)
+@law(40)
 @given(st.dictionaries(st.integers(2, 4094), st.tuples(port_sets, port_sets), max_size=4), st.data())
 def test_members_set_are_members_read(
     wanted: dict[int, tuple[frozenset[int], frozenset[int]]], data: st.DataObject

@@ -7,7 +7,7 @@ Shapes of names and numbers are those of recordings: a Catalyst 3560 (no bridge 
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.drivers.driver import AdminSet, Answers, SnmpValue
@@ -25,6 +25,7 @@ from controller.drivers.places import (
 )
 from lab.errors import Unreadable
 from lab.model import Port, Switch
+from tests.support.laws import law
 
 
 def switch(*names: str, stated: Mapping[str, int] | None = None) -> Switch:
@@ -118,7 +119,7 @@ def test_numbers_are_the_devices() -> None:
     assert resolve(sw, AdminSet("te1", up=False), shown).request.objects == ((f"{IF_ADMIN_STATUS.oid}.49", 2),)
 
 
-@settings(max_examples=60, deadline=None)
+@law(60)
 @given(st.permutations(range(1, 9)), st.permutations(range(1, 9)), st.sampled_from(("gi1/0/", "GigabitEthernet1/0/")))
 def test_whatever_the_numbers_are_a_port_is_where_its_name_is(order: list[int], bridge: list[int], word: str) -> None:
     shown = answers(

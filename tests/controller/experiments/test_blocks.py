@@ -3,11 +3,12 @@
 from collections import Counter
 from itertools import groupby, product
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.experiments.blocks import Slot, SlotQueue, order_of
 from controller.experiments.experiment import Level
+from tests.support.laws import law
 
 _FACTORS: dict[str, tuple[Level, ...]] = {"eee": ("on", "off"), "sleep_us": (0, 100, 200), "size": (1, 2)}
 
@@ -26,7 +27,7 @@ _factors = st.dictionaries(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@law(40)
 @given(_factors, st.integers(1, 4), st.integers(1, 3), st.integers(0, 99), st.data())
 def test_every_block_has_every_combination_as_often_as_any_other(
     factors: dict[str, tuple[int, ...]], blocks: int, repetitions: int, seed: int, data: st.DataObject
@@ -40,7 +41,7 @@ def test_every_block_has_every_combination_as_often_as_any_other(
     assert slots == order_of(factors, blocks=blocks, repetitions=repetitions, seed=seed, slow=slow)
 
 
-@settings(max_examples=30, deadline=None)
+@law(30)
 @given(st.integers(0, 999), st.sampled_from([("eee",), ("eee", "size"), ("sleep_us",)]))
 def test_slow_factors_change_once_for_each_of_their_combinations_in_a_block(seed: int, slow: tuple[str, ...]) -> None:
     for _, block in groupby(order_of(_FACTORS, blocks=3, seed=seed, slow=slow), key=lambda slot: slot.block):
@@ -64,7 +65,7 @@ def test_skipped_combinations_are_in_no_block() -> None:
     assert not any(slot.levels["eee"] == "off" and slot.levels["size"] == 2 for slot in slots)
 
 
-@settings(max_examples=40, deadline=None)
+@law(40)
 @given(st.integers(0, 3), st.sets(st.integers(0, 11)), st.data())
 def test_a_queue_repeats_failed_slots_in_their_block_and_valid_ones_never(
     retries: int, done: set[int], data: st.DataObject

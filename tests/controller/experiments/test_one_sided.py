@@ -1,11 +1,12 @@
 """One-sided MPI: whichever way Open MPI moves a window's data, it is counted once, or the count is refused."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.experiments.one_sided import Count, UnclearWindows, apart
 from controller.experiments.traffic import monitored
+from tests.support.laws import law
 
 _HEADER_BYTE = 48
 _OPERATIONS = st.dictionaries(
@@ -48,7 +49,7 @@ def _apart(lines: Lines) -> dict[tuple[int, int], int]:
     return {pair: count.byte for pair, count in found.items() if count.byte}
 
 
-@settings(deadline=None, max_examples=60)
+@law(60)
 @given(_OPERATIONS)
 def test_windows_apart_from_messages_are_added_and_those_of_messages_are_not(
     operations: dict[tuple[int, int], tuple[int, int, int, int]],

@@ -262,6 +262,7 @@ def test_wrong_options_are_an_error(words: list[str], expected: str, capsys: pyt
     assert expected in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_without_a_terminal_the_error_names_the_alternatives(run: Run) -> None:
     argv = [sys.executable, "-m", "eeectl.cli", "watch", str(run.folder)]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
@@ -269,6 +270,7 @@ def test_without_a_terminal_the_error_names_the_alternatives(run: Run) -> None:
     assert "use --once, --json or --no-screen" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["q", "\x03"])
 def test_a_terminal_is_drawn_on_and_restored(run: Run, key: str) -> None:
     run.append(watts(0, 25.0, 60.0))
@@ -283,6 +285,7 @@ def test_a_terminal_is_drawn_on_and_restored(run: Run, key: str) -> None:
     assert (terminal.exitstatus, terminal.signalstatus) == (0, None)
 
 
+@pytest.mark.slow
 def test_serving_without_a_screen_ends_at_ctrl_c(run: Run) -> None:
     argv = [sys.executable, "-m", "eeectl.cli", "watch", str(run.folder), "--no-screen", "--prometheus", "0"]
     with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.model.state import (
@@ -27,6 +27,7 @@ from lab.errors import PlanError, UnsafePlan
 from lab.model import Lab
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
+from tests.support.laws import law
 from tests.support.plain_check import check_plainly, faults_of
 
 LAB = graph_lab(4, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (0, 1)], [1, 2, 1, 1])
@@ -90,7 +91,7 @@ def _running_stp(state: State) -> bool:
     return any(switch.stp for switch in state.switches.values())
 
 
-@settings(max_examples=400, deadline=None)
+@law(400)
 @given(st.randoms(use_true_random=False), st.integers(1, 4))
 def test_a_plan_that_passes_the_check_neither_loops_nor_cuts(random: Random, count: int) -> None:
     state = replay(_twists(GOOD, random, count), GOOD)
@@ -102,7 +103,7 @@ def test_a_plan_that_passes_the_check_neither_loops_nor_cuts(random: Random, cou
     assert "loop" not in found or any("loop" in fault.harm for fault in faults)
 
 
-@settings(max_examples=150, deadline=None)
+@law(150)
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_the_quick_check_and_the_plain_one_agree(random: Random, factory: bool) -> None:  # noqa: FBT001
     start = START if factory else GOOD
@@ -110,7 +111,7 @@ def test_the_quick_check_and_the_plain_one_agree(random: Random, factory: bool) 
     assert _same(_verdict(check, LAB, start, twists), _verdict(check_plainly, LAB, start, twists))
 
 
-@settings(max_examples=150, deadline=None)
+@law(150)
 @given(st.randoms(use_true_random=False), st.booleans())
 def test_a_check_that_is_kept_up_equals_a_new_one_after_every_change(random: Random, factory: bool) -> None:  # noqa: FBT001
     """Beyond the first fault, too: a rollback goes on from states that have some."""
@@ -126,7 +127,7 @@ def test_a_check_that_is_kept_up_equals_a_new_one_after_every_change(random: Ran
 PAIR = graph_lab(2, [(0, 1), (0, 1)], [1, 1])
 
 
-@settings(max_examples=300, deadline=None)
+@law(300)
 @given(st.randoms(use_true_random=False), st.integers(0, 15))
 def test_a_check_that_is_kept_up_equals_a_new_one_where_what_joins_vlans_comes_and_goes(
     random: Random, spanning: int
@@ -154,7 +155,7 @@ def test_a_check_that_is_kept_up_equals_a_new_one_where_what_joins_vlans_comes_a
         assert {fault.harm for fault in watch.faults} == {fault.harm for fault in faults_of(PAIR, state, hosts)}
 
 
-@settings(max_examples=60, deadline=None)
+@law(60)
 @given(st.randoms(use_true_random=False), st.integers(0, len(CHANGES)), st.integers(0, 2))
 def test_both_checks_agree_on_a_mutated_plan_and_reject_it_if_frames_loop(
     random: Random, place: int, kind: int

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.model.state import PortChange, State, factory_state
@@ -18,6 +18,7 @@ from lab.errors import NotExpressible, PlanError
 from lab.model import Lab
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.starts import CAN
+from tests.support.laws import law
 
 TRIANGLE = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], lag_cables={1: 2})
 RING = graph_lab(5, [(n, (n + 1) % 5) for n in range(5)], [1] * 5)
@@ -133,7 +134,7 @@ def _steps(changes: list[PortChange]) -> Plan:
     return Plan(tuple(Step("sleep", 0, change, "by hand", HITLESS) for change in changes))
 
 
-@settings(max_examples=25, deadline=None)
+@law(25)
 @given(st.data())
 def test_any_sequence_leaves_no_circle(data: st.DataObject) -> None:
     count = data.draw(st.integers(3, 6))

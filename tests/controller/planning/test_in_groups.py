@@ -62,6 +62,7 @@ def _require_safe(lab: Lab, state: State, plan: ProvedPlan) -> None:
             assert not harms(lab, draft.freeze()), change
 
 
+@pytest.mark.slow
 def test_over_small_graphs_every_table_that_holds_old_and_new_one_group_at_a_time_suffices() -> None:
     moved_in_groups = 0
     for graph in _GRAPHS:
@@ -87,6 +88,7 @@ def test_over_small_graphs_every_table_that_holds_old_and_new_one_group_at_a_tim
     assert moved_in_groups > len(_GRAPHS) // 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["static_entries_per_port", "static_entries", "vlans"])
 def test_many_trees_become_others_where_tables_hold_half_as_much_again(limit: str) -> None:
     """Two trees for each switch: a host's port has an entry in each VLAN but one."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.model.lag_ports import with_lag_ports, without_bare_lags
@@ -21,6 +21,7 @@ from lab.errors import NotExpressible, NoTree, PlanError, UnsafePlan
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms, walked
 from tests.support.labs.starts import CAN, tree_state
+from tests.support.laws import law
 from tests.support.plain_check import check_plainly
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def test_what_makes_no_sense_or_may_not_be_is_refused() -> None:
             regulate(TRIANGLE, here, LAG, abilities=able)
 
 
-@settings(max_examples=30, deadline=None)
+@law(30)
 @given(st.data())
 def test_wherever_it_is_interrupted_it_is_rolled_back(data: st.DataObject) -> None:
     lab = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], lag_cables={0: data.draw(st.integers(1, 4))})

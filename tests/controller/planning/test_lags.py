@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.model.state import PortChange, PortState, State, factory_state, replay
@@ -22,6 +22,7 @@ from tests.support import ROOT
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms, walked
 from tests.support.labs.starts import tree_state
+from tests.support.laws import law
 from tests.support.plain_check import check_plainly, faults_of
 
 VIRTUAL = ROOT / "inventory" / "virtual"
@@ -177,7 +178,7 @@ def test_off_shuts_a_lag_and_its_cables_and_on_wakes_them() -> None:
         link_speed(TRIANGLE, on, LAG.link, 2500)
 
 
-@settings(max_examples=25, deadline=None)
+@law(25)
 @given(st.data())
 def test_any_sequence_of_regulation_over_lags_keeps_all_hosts_joined(data: st.DataObject) -> None:
     count = data.draw(st.integers(2, 4))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.model.port_forms import one_untagged
@@ -29,6 +29,7 @@ from lab.model import Lab
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
 from tests.support.labs.starts import CAN, tree_state
+from tests.support.laws import law
 from tests.support.plain_check import check_plainly
 
 NATIVE = replace(CAN, multi_untagged=False)
@@ -69,7 +70,7 @@ def test_over_all_small_graphs_switches_with_one_native_vlan_carry_every_plan() 
             assert not make_plan(lab, after, again, abilities=abilities).steps
 
 
-@settings(max_examples=25, deadline=None)
+@law(25)
 @given(st.data())
 def test_any_sequence_of_regulation_on_mixed_switches_keeps_all_hosts_joined(data: st.DataObject) -> None:
     count = data.draw(st.integers(2, 4))

@@ -7,7 +7,7 @@ from itertools import islice
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.model.state import Change, Draft, PortChange, State, StpChange, factory_state, replay
@@ -22,6 +22,7 @@ from tests.support.graph_lab import graph_lab
 from tests.support.labs.lockouts import Case, all_cases, at_rest, graphs, judge, on_tree, passed, restarted, trees
 from tests.support.labs.management_walk import first_lockout
 from tests.support.labs.starts import tree_state
+from tests.support.laws import law
 
 WAY_IN = Management("sw1", 1)
 
@@ -71,7 +72,7 @@ def _large() -> list[tuple[str, Case]]:
     return found
 
 
-@settings(max_examples=25, deadline=None)
+@law(25)
 @given(st.randoms(use_true_random=False))
 def test_no_rollback_among_four_switches_locks_one_out(random: Random) -> None:
     kind, case = random.choice(_large())

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import product
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.model.state import Change, Draft, PortChange, State, StpChange, VlanChange, factory_state, replay
@@ -19,6 +19,7 @@ from tests.support.graph_lab import graph_lab
 from tests.support.labs.lockouts import graphs, on_tree, passed, routed, trees
 from tests.support.labs.management_walk import answering, first_lockout, worlds
 from tests.support.labs.starts import tree_state
+from tests.support.laws import law
 
 LAB = graph_lab(4, [(0, 1), (0, 1), (1, 2), (2, 3), (3, 0), (0, 2)], [1] * 4)
 WAY_IN = Management("sw1", 1)
@@ -62,7 +63,7 @@ def _found(random: Random) -> State:
     return state
 
 
-@settings(max_examples=60, deadline=None)
+@law(60)
 @given(st.randoms(use_true_random=False))
 def test_no_change_that_passes_takes_the_last_path_of_a_switch_that_answers(random: Random) -> None:
     found = _found(random)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.model.state import Draft, PortChange, State, factory_state, replay
@@ -22,6 +22,7 @@ from lab.named_links import trunk_or_member_named
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
 from tests.support.labs.starts import CAN
+from tests.support.laws import law
 from tests.support.plain_check import check_plainly
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def test_a_member_comes_back_as_its_fellows_are() -> None:
     assert member_on(TRIANGLE, out, LAG.members[0]).end == state
 
 
-@settings(max_examples=25, deadline=None)
+@law(25)
 @given(st.data())
 def test_any_sequence_over_cables_and_lags_neither_cuts_nor_loops_nor_loses(data: st.DataObject) -> None:
     count = data.draw(st.integers(2, 4))
@@ -237,7 +238,7 @@ def test_any_sequence_over_cables_and_lags_neither_cuts_nor_loops_nor_loses(data
         assert replay(invert(lab, before, plan).changes, state) == before
 
 
-@settings(max_examples=40, deadline=None)
+@law(40)
 @given(st.data())
 def test_a_change_of_members_is_rolled_back_from_wherever_it_stopped(data: st.DataObject) -> None:
     """In the middle of any round, with any part of its changes made; and after a switch lost its settings."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.model.state import (
@@ -31,6 +31,7 @@ from tests.support import ROOT
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
 from tests.support.labs.starts import tree_state
+from tests.support.laws import law
 from tests.support.plain_check import check_plainly
 
 INVENTORY = ROOT / "inventory"
@@ -77,7 +78,7 @@ def states(draw: st.DrawFn, lab: Lab) -> State:
 TRIANGLE = graph_lab(3, [(0, 1), (1, 2), (2, 0), (0, 1)], [1, 1, 1])
 
 
-@settings(max_examples=150, deadline=None)
+@law(150)
 @given(states(TRIANGLE), states(TRIANGLE))
 def test_a_difference_replayed_is_the_other_state(a: State, b: State) -> None:
     assert replay(diff(a, b), a) == b
@@ -86,7 +87,7 @@ def test_a_difference_replayed_is_the_other_state(a: State, b: State) -> None:
     assert all(change.inverse.inverse == change for change in diff(a, b))
 
 
-@settings(max_examples=100, deadline=None)
+@law(100)
 @given(states(TRIANGLE), states(TRIANGLE))
 def test_an_ordered_plan_is_complete_even_between_arbitrary_states(a: State, b: State) -> None:
     plan = order_changes(TRIANGLE, a, b)
@@ -124,6 +125,7 @@ def _walk(lab: Lab, state: State, plan: Plan) -> State:
     return draft.freeze()
 
 
+@pytest.mark.slow
 def test_over_all_small_graphs_no_prefix_of_any_plan_loops_or_cuts() -> None:
     for graph in ATLAS:
         count = graph.number_of_nodes()
@@ -167,7 +169,7 @@ def _multigraph(data: st.DataObject) -> Lab:
     return graph_lab(count, edges, data.draw(st.lists(st.integers(1, 2), min_size=count, max_size=count)))
 
 
-@settings(max_examples=25, deadline=None)
+@law(25)
 @given(st.data())
 def test_any_sequence_of_link_off_on_and_speed_keeps_all_hosts_joined(data: st.DataObject) -> None:
     lab = _multigraph(data)
@@ -199,7 +201,7 @@ def test_any_sequence_of_link_off_on_and_speed_keeps_all_hosts_joined(data: st.D
         assert state.port(link.b.device, link.b.port).admin_up is goal
 
 
-@settings(max_examples=25, deadline=None)
+@law(25)
 @given(st.data())
 def test_the_steps_of_a_round_may_be_made_in_any_order(data: st.DataObject) -> None:
     lab = _multigraph(data)

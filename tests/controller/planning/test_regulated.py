@@ -76,6 +76,7 @@ def _widths(lab: Lab, state: State) -> dict[int, int]:
     return {number: trunk.width for number, trunk in regulable_network(lab, state, None).trunks.items()}
 
 
+@pytest.mark.slow
 def test_cables_of_lags_go_off_one_by_one_and_come_back() -> None:
     """Koibuchi's network is made of aggregates: each keeps as many cables as its traffic needs."""
     lab = graph_lab(4, [*combinations(range(4), 2)], [2] * 4, lag_cables=dict.fromkeys(range(6), 4))

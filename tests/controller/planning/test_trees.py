@@ -4,7 +4,7 @@ from collections import Counter
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.model.vlans import Route, Tree
@@ -16,6 +16,7 @@ from lab.model import Lab
 from lab.topology import Topology
 from tests.support import ROOT
 from tests.support.graph_lab import graph_lab
+from tests.support.laws import law
 
 INVENTORY = ROOT / "inventory"
 
@@ -181,7 +182,7 @@ def test_shared_learning_is_right_on_one_hop_and_wrong_where_paths_differ() -> N
     assert shared_learning_is_right(ring, assign_vlans(ring, written_routes(ring, back)))
 
 
-@settings(max_examples=60, deadline=None)
+@law(60)
 @given(st.data())
 def test_multigraphs_get_trees_that_span(data: st.DataObject) -> None:
     lab = _multigraph(data)

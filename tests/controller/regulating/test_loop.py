@@ -67,6 +67,7 @@ def test_hosts_send_over_no_link_that_is_not_active(looped: LoopedToy) -> None:
     _require_restored(looped)
 
 
+@pytest.mark.slow
 def test_the_way_back_stays_short_whatever_the_loop_did(looped: LoopedToy) -> None:
     for turn in range(6):
         looped.epochs(8, BUSY if turn % 2 else {})
@@ -209,6 +210,7 @@ def test_before_it_may_decide_the_loop_only_counts(looped: LoopedToy) -> None:
     assert looped.events(EventKind.LOOP_DECIDED) == []
 
 
+@pytest.mark.slow
 def test_the_same_counters_lead_to_the_same_decisions(tmp_path: Path) -> None:
     told = []
     for name in ("one", "other"):

@@ -112,6 +112,7 @@ def test_one_row_that_does_not_fit_is_an_error(secret: Secret) -> None:
         manager(toy, secret).walk(EGRESS)
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_silent_is_unreachable(toy: UdpAgent, secret: Secret) -> None:
     toy.ignored = 1_000
     for read in (lambda agent: agent.walk(EGRESS), lambda agent: agent.get(list(ROWS))):

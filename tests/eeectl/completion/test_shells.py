@@ -44,6 +44,7 @@ def _completed(home: Path, line: str) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.slow
 def test_bash_completes_verbs_labs_hosts_ports_and_runs(home: Path) -> None:
     assert _completed(home, "eeectl wat") == ["watch"]
     assert "miwa" in _completed(home, "eeectl lab up ")

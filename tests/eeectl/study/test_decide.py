@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from analysis.interval import Interval
 from eeectl.study.decide import BlockKind, CannotBeKnown, Decision, Known, NeedsMore, Parameter, Past, decide
+from tests.support.laws import law
 
 _EXPONENT = {"mean": 0.5, "edge": 1.0}
 
@@ -122,7 +123,7 @@ def labs(draw: st.DrawFn, *, floors: bool = True) -> _Lab:
     return _Lab(truths, kinds, np.random.default_rng(draw(st.integers(0, 2**32 - 1))))
 
 
-@settings(max_examples=80, deadline=None)
+@law(80)
 @given(labs(), st.floats(10.0, 2_000.0))
 def test_it_ends_within_the_budget_and_says_how_each_parameter_ends(lab: _Lab, budget_s: float) -> None:
     last = _until(lab, budget_s, _decided)
@@ -142,7 +143,7 @@ def test_it_ends_within_the_budget_and_says_how_each_parameter_ends(lab: _Lab, b
             assert one.floor > one.wanted or one.interval is None or len(one.seen) >= 16
 
 
-@settings(max_examples=60, deadline=None)
+@law(60)
 @given(labs())
 def test_what_the_instrument_cannot_show_takes_no_time_of_its_own(lab: _Lab) -> None:
     for one in lab.truths:
@@ -152,7 +153,7 @@ def test_what_the_instrument_cannot_show_takes_no_time_of_its_own(lab: _Lab) -> 
     assert all(count <= 2 for count in lab.counts.values())
 
 
-@settings(max_examples=60, deadline=None)
+@law(60)
 @given(labs(floors=False))
 def test_the_same_measurements_make_the_same_decision(lab: _Lab) -> None:
     for _ in range(5):
@@ -163,6 +164,7 @@ def test_the_same_measurements_make_the_same_decision(lab: _Lab) -> None:
         lab.run(first.block)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_although_the_study_stops_when_they_are_narrow() -> None:
     """Stopping at the first narrow interval would favour intervals that are narrow by chance."""
     held = known = 0
@@ -193,6 +195,7 @@ def _excess(lab: _Lab) -> float:
     return sum(math.log(max(width, 1.0)) for width in widths)
 
 
+@pytest.mark.slow
 def test_within_a_budget_the_intervals_get_narrower_than_by_measuring_in_turns() -> None:
     def excess(choose: Callable[[_Lab, Decision], str | None], seed: int) -> float:
         random = np.random.default_rng(seed)

@@ -122,6 +122,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyFolder, _ToyLa
     return folder, toy, console.export_text()
 
 
+@pytest.mark.slow
 def test_the_pilot_comes_first_and_then_what_narrows_most_within_the_budget(
     whole: tuple[StudyFolder, _ToyLab, str],
 ) -> None:
@@ -151,6 +152,7 @@ def test_an_interval_that_was_narrowed_holds_the_truth(whole: tuple[StudyFolder,
     assert seen[-1][1] < seen[0][1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [7.5, 8.5])
 def test_a_block_is_measured_if_there_is_time_to_fit_it_too(tmp_path: Path, blocks: float) -> None:
     lab, toy = load_lab(find_lab("miwa")), _ToyLab()
@@ -196,6 +198,7 @@ def test_links_are_fitted_while_power_is_measured(tmp_path: Path) -> None:
     assert [what for what, _ in fitted] == ["links", "power", "run-time"]
 
 
+@pytest.mark.slow
 def test_a_study_that_was_interrupted_goes_on_where_it_was(tmp_path: Path) -> None:
     folder = _study(tmp_path, 4.5 * _BLOCK_S)
     stopped = _ToyLab(interrupt_at=1)

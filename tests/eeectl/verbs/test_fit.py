@@ -32,6 +32,7 @@ def found(study: Path, tmp_path_factory: pytest.TempPathFactory) -> Calibration:
     return load_calibration(path)
 
 
+@pytest.mark.slow
 def test_the_links_policy_is_that_of_the_echoes(found: Calibration) -> None:
     link = found.links["n01-n02"]
     assert link.kind == "hold"
@@ -66,6 +67,7 @@ def test_run_time_is_fitted_with_that_policy_and_judged_on_what_was_held_out(fou
     assert program.wakes.error.mean_percent < 1
 
 
+@pytest.mark.slow
 def test_models_that_explain_nothing_are_reported_and_not_stored(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

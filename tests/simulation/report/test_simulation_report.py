@@ -63,6 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.slow
 def test_the_page_is_well_formed_and_needs_no_network(folder: Path) -> None:
     text = (folder / "both.html").read_text(encoding="utf-8")
     found = _Reader()

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import pytest
 from eee_engine import VirtualEngine
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.laws import law
 from twin.switch.effect import PortEffect, SwitchEffect, VlanEffect, apply_effect
 
 PORTS, LAGS, VIDS = (1, 2, 3, 4), (5, 6), (1, 11, 12)
@@ -40,8 +42,9 @@ def effects(draw: Any) -> SwitchEffect:
     return SwitchEffect(ports, vlans, statics, lags, float(draw(st.integers(10, 400))))
 
 
+@pytest.mark.slow
 @given(st.lists(effects(), min_size=1, max_size=4))
-@settings(max_examples=150, deadline=None)
+@law(150)
 def test_the_engine_ends_up_with_the_last_effect(chain: list[SwitchEffect]) -> None:
     engine = VirtualEngine(seed=1)
     handle = engine.add_switch(

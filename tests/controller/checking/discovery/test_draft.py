@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,6 +85,7 @@ def _loaded(devices: list[Device], credentials: Credentials) -> tuple[Lab, dict[
         return load_lab(place), texts
 
 
+@pytest.mark.slow
 @given(_devices(), st.sampled_from([COMMUNITY, USER]))
 def test_whatever_was_found_is_an_inventory_that_loads(devices: list[Device], credentials: Credentials) -> None:
     lab, _ = _loaded(devices, credentials)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.drivers.cisco_ios.driver import CiscoIos
@@ -25,6 +25,7 @@ from controller.model.state import (
 )
 from lab.errors import NotExpressible
 from lab.model import Port, Switch
+from tests.support.laws import law
 from tests.support.switches.text_back import put_text_back, text_of
 from tests.support.switches.toy_ios import ToyIos
 
@@ -134,7 +135,7 @@ def _lead(toy: ToyIos, switch: Switch, aim: SwitchState) -> None:
         assert found == now.switches["sw1"], change
 
 
-@settings(max_examples=30, deadline=None)
+@law(30)
 @given(switch_states(), switch_states(), st.booleans())
 def test_obeying_leads_to_the_state_and_reading_says_so(one: SwitchState, two: SwitchState, isl: bool) -> None:  # noqa: FBT001
     toy = ToyIos(FULL, knows_isl=isl)
@@ -147,7 +148,7 @@ def test_obeying_leads_to_the_state_and_reading_says_so(one: SwitchState, two: S
         assert observe(toy, switch) == aim
 
 
-@settings(max_examples=20, deadline=None)
+@law(20)
 @given(switch_states(), switch_states(), st.sampled_from(["11", "600,4094", "none", "all"]))
 def test_the_text_comes_back_with_the_settings(one: SwitchState, two: SwitchState, allowed: str) -> None:
     toy = ToyIos(FULL)
@@ -177,7 +178,7 @@ def test_the_text_comes_back_with_the_settings(one: SwitchState, two: SwitchStat
     assert toy.running() == running
 
 
-@settings(max_examples=40, deadline=None)
+@law(40)
 @given(
     st.sampled_from(["dynamic auto", "dynamic desirable"]),
     st.sampled_from([1, 2, 41]),
@@ -213,7 +214,7 @@ def test_a_port_that_negotiates_comes_back_as_it_was(
 MEMBERS = {"Gi1/0/1": 7, "Gi1/0/2": 7}
 
 
-@settings(max_examples=12, deadline=None)
+@law(12)
 @given(switch_states(MEMBERS), switch_states(MEMBERS))
 def test_lags_are_ports_and_their_members_keep_out_of_it(one: SwitchState, two: SwitchState) -> None:
     toy = ToyIos(FULL, channels={FULL[0]: 7, FULL[1]: 7})
@@ -267,7 +268,7 @@ def test_a_port_leaves_its_lag_with_its_vlans_and_joins_with_them_only() -> None
     assert "not compatible" in DRIVER.refusal(join, toy.type(join.text))
 
 
-@settings(max_examples=60, deadline=None)
+@law(60)
 @given(port_states(), port_states())
 def test_frames_see_nothing_but_the_two_ends_and_what_lies_between(one: PortState, two: PortState) -> None:
     toy = ToyIos(FULL)

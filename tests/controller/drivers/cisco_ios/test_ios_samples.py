@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.drivers.cisco_ios.names import interface_key, interface_name, read_vids, vid_lists
@@ -12,6 +12,7 @@ from controller.drivers.driver import ASPECTS, Show
 from controller.model.state import PortState
 from lab.errors import Unreadable
 from tests.controller.drivers.cisco_ios.test_ios_law import DRIVER, FULL, NAMES, switch_of
+from tests.support.laws import law
 from tests.support.switches.toy_ios import ToyIos
 
 ALL = frozenset(ASPECTS)
@@ -220,7 +221,7 @@ def test_what_cannot_be_understood_is_told(show: str, old: str, new: str) -> Non
     assert caught.value.device == "sw1"
 
 
-@settings(max_examples=120, deadline=None)
+@law(120)
 @given(st.sampled_from(sorted(ANSWERS, key=str)), st.integers(0, 2000), st.integers(0, 400), st.text(max_size=12))
 def test_damaged_answers_are_read_or_told_and_nothing_else(query: Show, start: int, length: int, put: str) -> None:
     text = ANSWERS[query]

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from controller.drivers.driver import ASPECTS, Driver, Line
 from controller.drivers.fastpath.driver import DELL_N_SERIES, DELL_POWERCONNECT_62XX
 from controller.model.state import PortChange, PortState, State, SwitchState, diff, replay
 from lab.errors import NotExpressible, Unreadable
+from tests.support.laws import law
 from tests.support.switches.drawn_states import VIDS, between, targets
 from tests.support.switches.text_back import put_text_back, text_of
 from tests.support.switches.toy_dell import ToyDell, ToyPort
@@ -50,7 +51,7 @@ def start_ports(draw: Any, vids: list[int], *, old: bool) -> ToyPort:
     return port
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@law(25, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_what_is_rendered_leads_from_before_to_after(driver: Driver, old: bool, data: Any) -> None:  # noqa: FBT001
     toy = ToyDell(driver, old=old)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from controller.drivers.driver import ASPECTS, AdminSet, Line
@@ -28,6 +28,7 @@ from controller.model.state import (
     replay,
 )
 from lab.errors import NotExpressible, Unreadable
+from tests.support.laws import law
 from tests.support.switches.drawn_states import MACS, VIDS, between, targets
 from tests.support.switches.m4300_face import NAMES, SWITCH, Face
 from tests.support.switches.text_back import put_text_back, require_named, text_of
@@ -113,7 +114,7 @@ def agrees(face: Face, name: str, port: PortState) -> bool:
     )
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@law(12, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_what_is_rendered_leads_from_before_to_after(shared_face: Face, data: Any) -> None:
     face = shared_face
@@ -137,7 +138,7 @@ def test_what_is_rendered_leads_from_before_to_after(shared_face: Face, data: An
     assert face.statics() == after.statics
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@law(5, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_many_changes_at_once_and_back_again(shared_face: Face, data: Any) -> None:
     face = shared_face

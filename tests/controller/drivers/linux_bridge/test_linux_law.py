@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.drivers.driver import ASPECTS, Answers, Aspect, Line, Query, Show, aspects_of
@@ -24,6 +24,7 @@ from controller.model.state import (
 )
 from lab.errors import NotExpressible, Unreadable
 from lab.model import Port, Switch
+from tests.support.laws import law
 from tests.support.switches.lag_steps import lag_set_up, lag_taken_down
 from tests.support.switches.toy_ethtool import Failed, Nic
 from tests.support.switches.toy_linux import ToyLinux
@@ -101,7 +102,7 @@ def switch_states(draw: st.DrawFn, *, lag: bool, hold: bool) -> SwitchState:
 
 @pytest.mark.parametrize(("lag", "hold"), [(False, False), (True, True)])
 @given(data=st.data())
-@settings(max_examples=30, deadline=None)
+@law(30)
 def test_orders_lead_from_any_state_to_any_other(*, data: st.DataObject, lag: bool, hold: bool) -> None:
     switch = a_switch(hold=True) if hold else a_switch()
     toy = a_toy(lag=lag)

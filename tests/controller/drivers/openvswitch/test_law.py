@@ -44,6 +44,7 @@ def states(draw: st.DrawFn) -> SwitchState:
 MODEST = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@pytest.mark.slow
 @MODEST
 @given(after=states())
 def test_orders_lead_to_the_state_that_is_read_back(single: Rack, after: SwitchState) -> None:
@@ -69,6 +70,7 @@ def expected(state: SwitchState, at: str, tag: int | None, to: bytes) -> set[tup
     }
 
 
+@pytest.mark.slow
 @MODEST
 @given(
     state=states(),
@@ -130,6 +132,7 @@ def reached(rack: Rack, at: str, to: bytes, sender: bytes) -> set[str]:
         capture.close()
 
 
+@pytest.mark.slow
 def test_an_address_is_learned_and_forgotten(single: Rack) -> None:
     session = single.sessions["sw1"]
     one, other = b"\x02" + bytes(4) + b"\x0a", b"\x02" + bytes(4) + b"\x0b"

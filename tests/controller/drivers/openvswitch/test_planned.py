@@ -8,6 +8,8 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 import agents.all_pairs
 from controller.applying.reachability import Verdict, judge, read_report
 from controller.model.state import State
@@ -64,6 +66,7 @@ def probes(seen: list[Seen], vids: set[int]) -> Counter[tuple[int, int | None]]:
     return Counter((int(one.place), one.vid) for one in seen if one.vid in vids or one.frame[:3] != b"\x01\x80\xc2")
 
 
+@pytest.mark.slow
 def test_frames_take_the_planned_trees_and_nobody_hears_what_is_not_theirs(ring: Rack) -> None:
     vlans, _ = multi_tree_lab(ring)
     assert len(vlans.vlans) > 1
@@ -87,6 +90,7 @@ def test_frames_take_the_planned_trees_and_nobody_hears_what_is_not_theirs(ring:
     assert all(one.vid == macs[one.frame[6:12]] for one in seen if one.frame[6:12] in macs)
 
 
+@pytest.mark.slow
 def test_links_go_off_and_on_under_traffic(ring: Rack) -> None:
     _, state = multi_tree_lab(ring)
     hosts = ring.lab.hosts
@@ -130,6 +134,7 @@ def test_links_go_off_and_on_under_traffic(ring: Rack) -> None:
     assert verdict.healthy, verdict.complaints
 
 
+@pytest.mark.slow
 def test_a_missing_entry_is_a_flood_and_a_cut_cable_cuts_pairs(ring: Rack) -> None:
     vlans, _ = multi_tree_lab(ring)
     name, table = next((n, t) for n, t in vlans.statics.items() if t)

@@ -166,6 +166,7 @@ def assert_on_the_wire(face: RosFace, state: SwitchState) -> None:
     assert face.engine.vlans(face.device.switch).keys() == state.vids
 
 
+@pytest.mark.slow
 @settings(LAW, max_examples=12)
 @given(starts(), st.data())
 def test_obeying_leads_from_before_to_after(face: RosFace, lines: list[str], data: st.DataObject) -> None:

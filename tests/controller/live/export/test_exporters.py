@@ -302,6 +302,7 @@ def _asked(url: str, **query: str) -> list[dict[str, Any]]:
         return json.load(answer)["data"]["result"]  # type: ignore[no-any-return]
 
 
+@pytest.mark.slow
 def test_prometheus_scrapes_it(tmp_path: Path, start: Callable[..., None], port: int) -> None:
     latest = Latest(lambda: 0.0)
     for batch in (_ports(1), _watts(1), _lpi(1)):
@@ -333,6 +334,7 @@ def test_prometheus_scrapes_it(tmp_path: Path, start: Callable[..., None], port:
         exporter.close()
 
 
+@pytest.mark.slow
 def test_victoria_metrics_takes_it(tmp_path: Path, start: Callable[..., None], port: int) -> None:
     base = f"http://127.0.0.1:{port}"
     writer = InfluxWriter(InfluxTarget(base, "lab", "us"), {"lab": "toy, it's"})

@@ -105,6 +105,7 @@ def _answering(answer: str, words: list[str]) -> subprocess.CompletedProcess[str
         os.close(terminal)
 
 
+@pytest.mark.slow
 def test_a_switch_is_set_up_after_a_yes_and_not_after_a_no(folder: Path) -> None:
     question = "is this sw1, and shall it be set up so? [y/N] "
     with factory_switch("netgear_m4300", _FACTORY, communities={_COMMUNITY: "rw"}) as box:

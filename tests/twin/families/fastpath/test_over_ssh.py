@@ -57,6 +57,7 @@ def connect(face: SshFace) -> Any:
     )
 
 
+@pytest.mark.slow
 def test_netmiko_reads_configures_and_saves(device: SwitchDevice, face: SshFace) -> None:
     with connect(face) as link:
         assert link.find_prompt() == "(M4300-28G) #"
@@ -79,6 +80,7 @@ def test_netmiko_reads_configures_and_saves(device: SwitchDevice, face: SshFace)
     assert "green-mode eee tx-idle-time 600" in device.startup
 
 
+@pytest.mark.slow
 def test_netmiko_uses_the_vlan_database(device: SwitchDevice, face: SshFace) -> None:
     with connect(face) as link:
         lines = ["vlan database", "vlan 11-13", 'vlan name 11 "tree one"', "exit"]
@@ -89,6 +91,7 @@ def test_netmiko_uses_the_vlan_database(device: SwitchDevice, face: SshFace) -> 
     assert set(device.personality.vlan_names()) == {1, 11, 12, 13}
 
 
+@pytest.mark.slow
 def test_several_sessions_at_once_see_one_configuration(device: SwitchDevice, face: SshFace) -> None:
     def work(vid: int) -> str:
         with connect(face) as link:

@@ -6,9 +6,10 @@ from typing import Any
 
 import eee_engine
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from tests.support.laws import law
 from twin.families.fastpath import FAMILY
 from twin.families.fastpath.config import MacFilter, PortConfig
 from twin.switch.device import SwitchDevice
@@ -103,7 +104,7 @@ def configs(draw: Any) -> Any:
     return config
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@law(150, suppress_health_check=[HealthCheck.too_slow])
 @given(configs())
 def test_rendered_configuration_reads_back(config: Any) -> None:
     writer, _ = build()

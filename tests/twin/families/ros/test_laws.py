@@ -5,9 +5,10 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.laws import law
 from twin.families.ros.config import LocalUser, PortConfig, RosConfig
 from twin.families.ros.models import lag_plans, model_named, port_plans
 from twin.families.ros.personality import RosPersonality
@@ -128,8 +129,9 @@ def configs(draw: Any) -> Any:
     )
 
 
+@pytest.mark.slow
 @given(configs())
-@settings(max_examples=60, deadline=None)
+@law(60)
 def test_a_configuration_rendered_and_loaded_is_the_same(config: Any) -> None:
     written = RosPersonality(SPEC, PORTS)
     written.config = config
@@ -140,7 +142,7 @@ def test_a_configuration_rendered_and_loaded_is_the_same(config: Any) -> None:
 
 
 @given(configs())
-@settings(max_examples=30, deadline=None)
+@law(30)
 def test_the_effect_is_one_that_an_engine_can_have(config: Any) -> None:
     personality = RosPersonality(SPEC, PORTS)
     personality.config = config
@@ -158,7 +160,7 @@ def test_the_effect_is_one_that_an_engine_can_have(config: Any) -> None:
 
 
 @given(configs(), vids, st.sets(st.sampled_from(PHYSICAL)), st.sets(st.sampled_from(PHYSICAL)))
-@settings(max_examples=40, deadline=None)
+@law(40)
 def test_setting_a_vlans_ports_gives_exactly_those_and_spares_other_vlans(
     config: Any, vid: Any, egress: Any, some: Any
 ) -> None:

@@ -107,6 +107,7 @@ def served(key: tuple[Path, str]) -> Iterator[Any]:
     made.close()
 
 
+@pytest.mark.slow
 def test_netmiko_finds_the_prompt_shows_configures_and_saves(served: Served) -> None:
     with served.netmiko() as switch:
         assert switch.find_prompt() == "console#"
@@ -135,11 +136,13 @@ def test_netmiko_finds_the_prompt_shows_configures_and_saves(served: Served) -> 
     assert served.engine.port(first)["pvid"] == 11
 
 
+@pytest.mark.slow
 def test_netmiko_sees_errors_in_a_configuration(served: Served) -> None:
     with served.netmiko(**QUICK) as switch, pytest.raises(netmiko.exceptions.ConfigInvalidException):
         switch.send_config_set(["interface gi1/0/99"], error_pattern="% bad parameter value")
 
 
+@pytest.mark.slow
 def test_netmiko_pages_through_by_hand_when_paging_is_on(served: Served) -> None:
     with served.netmiko(**QUICK) as switch:
         switch.send_command("no terminal datadump")
@@ -154,6 +157,7 @@ def test_netmiko_pages_through_by_hand_when_paging_is_on(served: Served) -> None
         assert shown.endswith("console# ") or shown.rstrip().endswith("console#")
 
 
+@pytest.mark.slow
 def test_netmiko_enters_with_a_key(served: Served, key: tuple[Path, str]) -> None:
     with served.netmiko(**QUICK, username="keyed", use_keys=True, key_file=str(key[0])) as switch:
         assert switch.find_prompt() == "console#"
@@ -297,6 +301,7 @@ def test_an_idle_session_is_closed(served: Served) -> None:
     child.expect(pexpect.EOF)
 
 
+@pytest.mark.slow
 def test_a_slow_switch_still_satisfies_netmiko() -> None:
     spec = DeviceSpec(
         "sw1",
