@@ -174,8 +174,9 @@ class Executor:
         taken: dict[str, list[session.Acknowledged]] = {name: [] for name in orders}
         found = self._board.each({name: _sender(own, halt, taken[name].append) for name, own in orders.items()})
         refused = [error for error in found.values() if isinstance(error, Rejected)]
-        require({name: error for name, error in found.items() if not isinstance(error, Rejected)})
-        if halt():
+        done = {name: outcome for name, outcome in found.items() if not isinstance(outcome, Rejected)}
+        require(done)
+        if any(len(taken[name]) < len(orders[name]) for name in done):
             raise Stopped("stopped between two orders.")
         return refused
 

@@ -6,7 +6,8 @@ FASTPATH answers a line that it took with nothing: any text is a refusal.
 
 M4300: unicast entries exist as port security only (`macfilter` takes destinations for multicast addresses; CLI manual
 202-11997, and 202-11166 of its kin). So a port with entries is locked: it learns at most `max-dynamic` addresses (600
-from the factory [M]) and drops frames from others, and stays locked when its entries go. It holds 20 entries.
+from the factory [M]) and drops frames from others. It stays locked when its entries go, until a rollback takes that
+back (`fastpath.written`). It holds 20 entries.
 
 Dell: whole-switch flow control is read and not set. 62xx has no EEE; N-series' EEE words are those of the M4300 [M].
 """

@@ -2,7 +2,8 @@
 
 M4300: general mode is that of a port without a mode line. A locked port and the room for its entries stay when the
 entries go; lists of trunks lack VLANs that were made meanwhile; a LAG stays static without members. Dell: ports stay in
-general mode, LAGs too. A VLAN that a plan removes and a rollback makes again has lost its name on all of them.
+general mode, LAGs too; the line that names a VLAN and `no switchport access vlan` rest on memory [M]. A VLAN that a
+plan removes and a rollback makes again has lost its name on all of them.
 """
 
 from collections.abc import Mapping

@@ -23,6 +23,7 @@ from controller.planning.lag_setup import set_up_lag, take_down_lag
 from controller.planning.limits import Abilities, abilities_of
 from controller.planning.plan_text import lost_lines
 from controller.planning.regulate import eee, flow_control, link_off, link_on, link_speed
+from controller.planning.rollback import Position, restore_plan
 from controller.planning.routing_options import RoutingOptions, work_out
 from lab.errors import Rejected
 from lab.lags import lags_of
@@ -228,3 +229,21 @@ def test_a_line_that_a_switch_refuses_stays_and_is_named() -> None:
     assert "sw1 Gi1/0/1: `switchport mode general` is new" in said
     (last,) = (one for one in read_history(StateFolder.of(bench.lab)) if one.number == 1)
     assert last.standing == "taken back"
+
+
+def test_a_restore_takes_lines_back_where_no_setting_differs() -> None:
+    """Such as a run whose last level is the state before it: a port in general mode does what it did in access mode."""
+    able = dell("sw1", {}, old=False)
+    bench = Bench(able, lagged=False)
+    with bench.work("run") as work:
+        home, before = work.executor.observe(), bench.texts()
+        able.run([Line(text) for text in ("configure", "interface Gi1/0/5", "switchport mode general", "exit", "exit")])
+        assert bench.texts() != before
+
+        def restore(found: State) -> Applicable:
+            return restore_plan(bench.lab, found, Position(found, found, ()), home, None, bench.abilities)
+
+        result = apply(work, restore, lambda _: True, Options("restore"))
+        assert (result.ending, result.stays) == ("applied", ())
+        same(bench.texts(), before, "restored")
+        assert apply(work, restore, lambda _: True, Options("restore")).ending == "nothing to do"
