@@ -11,11 +11,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from controller.model.config_text import WHOLE_SWITCH, ConfigText, LostLine
 
 _Held = TypeVar("_Held")
+
+
+VIDS: Final = r"(?P<vids>\d{1,4}(?:-\d{1,4})?(?:,\d{1,4}(?:-\d{1,4})?)*)"
+"""A list of VLANs in a pattern."""
 
 
 def vlan_block(vid: int | str) -> str:

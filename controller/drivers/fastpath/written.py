@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from controller.drivers.driver import Command
 from controller.drivers.fastpath.dialect import Dialect
 from controller.drivers.fastpath.render import Script, config_mode, interface_mode, vlan_mode
-from controller.drivers.leftovers import LineTable, Rule
+from controller.drivers.leftovers import VIDS, LineTable, Rule
 from controller.model.config_text import WHOLE_SWITCH, ConfigText
 
-_VIDS = r"(?P<vids>\d[\d,-]*)"
 _PARTICIPATION = "vlan participation {vids}"
 _NAME = Rule(r"(vlan name \d+|name) .+")
 _LISTS = {"speed_mbps": (r"speed auto \S+ \S.*", r"speed .*(?:full|half)-duplex", "no auto-negotiate")}
@@ -24,8 +23,8 @@ M4300_LINES = LineTable(
     factory_mode="general",
     port=(
         Rule("vlan participation (?:exclude|auto) (?P<vids>1)", "vlan participation include 1", _PARTICIPATION),
-        Rule(rf"vlan participation (?:include|exclude) {_VIDS}", "vlan participation auto {vids}", _PARTICIPATION),
-        Rule(rf"vlan tagging {_VIDS}", "no vlan tagging {vids}", "vlan tagging {vids}"),
+        Rule(rf"vlan participation (?:include|exclude) {VIDS}", "vlan participation auto {vids}", _PARTICIPATION),
+        Rule(rf"vlan tagging {VIDS}", "no vlan tagging {vids}", "vlan tagging {vids}"),
         Rule(r"vlan pvid \d+", "no vlan pvid", mode="general"),
         Rule(r"vlan acceptframe \w+", "no vlan acceptframe", mode="general"),
         Rule("vlan ingressfilter", "no vlan ingressfilter", mode="general"),
@@ -55,7 +54,7 @@ def _dell(*, lines_wait: bool, lost: Mapping[str, tuple[str, ...]]) -> LineTable
         factory_mode="access",
         port=(
             general(r"allowed vlan \w+ (?P<vids>1)(?: tagged)?", f"{_GENERAL.format(vids='add 1')} untagged", _GENERAL),
-            general(rf"allowed vlan add {_VIDS}( untagged| tagged)?", _GENERAL.format(vids="remove {vids}"), _GENERAL),
+            general(rf"allowed vlan add {VIDS}( untagged| tagged)?", _GENERAL.format(vids="remove {vids}"), _GENERAL),
             general(r"pvid \d+", "switchport general pvid 1"),
             general("ingress-filtering disable", "no switchport general ingress-filtering disable"),
             general("acceptable-frame-type tagged-only", "no switchport general acceptable-frame-type tagged-only"),

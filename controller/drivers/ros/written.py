@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterator
 
 from controller.drivers.driver import Command, Line
-from controller.drivers.leftovers import LineTable, Rule, vlan_block
+from controller.drivers.leftovers import VIDS, LineTable, Rule, vlan_block
 from controller.drivers.ros.commands import CONFIG, INTERFACE, PRIVILEGED, interface_name
 from controller.drivers.ros.text import listed, rows
 from controller.model.config_text import WHOLE_SWITCH, ConfigText
 
-_VIDS = r"(?P<vids>\d[\d,-]*)"
 _GENERAL = "switchport general allowed vlan {vids}"
 
 LINES = LineTable(
@@ -28,7 +27,7 @@ LINES = LineTable(
             mode="general",
         ),
         Rule(
-            rf"switchport general allowed vlan add {_VIDS}(?: tagged| untagged)?",
+            rf"switchport general allowed vlan add {VIDS}(?: tagged| untagged)?",
             "switchport general allowed vlan remove {vids}",
             _GENERAL,
             mode="general",
@@ -47,7 +46,7 @@ LINES = LineTable(
         Rule(r"switchport access vlan \d+", "no switchport access vlan", mode="access"),
         Rule(r"switchport trunk native vlan \S+", "no switchport trunk native vlan", mode="trunk"),
         Rule(
-            rf"switchport trunk allowed vlan add {_VIDS}",
+            rf"switchport trunk allowed vlan add {VIDS}",
             "switchport trunk allowed vlan remove {vids}",
             "switchport trunk allowed vlan {vids}",
             mode="trunk",

@@ -50,3 +50,8 @@ def test_lines_that_would_restart_a_link_are_named_and_not_typed() -> None:
         "gi1/0/1: `negotiation 100f 1000f` is gone",
         "gi1/0/1: `flowcontrol auto` is gone",
     ]
+
+
+def test_a_list_that_is_garbled_is_no_line_of_the_table() -> None:
+    for garbled in ("11-", "-11", "1,,2", "99999", "11-12-13"):
+        assert M4300_LINES.read({"1/0/1": (f"vlan tagging {garbled}",)}) == ConfigText()
