@@ -13,6 +13,7 @@ from tests.mutants.judging import Judgement, Suite, judge_all
 from tests.mutants.running import Ended, Runner
 from tests.mutants.table import Mutant
 from tests.support import ROOT
+from tests.support.waiting import eventually
 
 _FILES = {
     "toy.py": "def least(x, y):\n    return x if x < y else y\n\n\ndef first(x, y):\n    return x\n",
@@ -149,9 +150,8 @@ def test_nothing_runs_any_more_after_a_stop(checkout: Path, tmp_path: Path, monk
 
         judge = threading.Thread(target=work)
         judge.start()
-        while not (pid.exists() and pid.read_text(encoding="utf-8")):
-            assert judge.is_alive()
-            threading.Event().wait(0.02)
+        eventually("the endless test runs", lambda: pid.exists() and pid.read_text(encoding="utf-8"))
+        assert judge.is_alive()
         runner.stop()
         judge.join()
     assert ends

@@ -20,6 +20,7 @@ BY_NAME: Final[Mapping[str, tuple[str, ...]]] = {
     "eeectl/": ("tests/eeectl",),
     "agents/": ("tests/agents",),
     "twin/": ("tests/twin/hosts", "tests/twin/lab", "tests/twin/live"),
+    "lab/in_ansible.py": ("tests/lab/test_ansible_vars.py",),
     "controller/live/screen/": ("tests/controller/live/screen",),
     "simulation/report/": ("tests/simulation/report",),
     "benchmarks/on_nodes/": ("tests/controller/experiments/test_launching.py",),

@@ -41,6 +41,7 @@ _ACCURACY: Final = (
     Script("miwa_experiment", ("--iterations", "20")),
     Script("packet_engine", None, lacking="its shortest case takes two minutes"),
     Script("tcep_figures", None, ("--keep", "{folder}/runs"), lacking="test_tcep_figures.py runs its parts"),
+    Script("killed_runs", None, lacking="test_restoring.py tries the moments in turns"),
     Script("every_step", None, lacking="it kills at every line: eight minutes"),
     Script("lab_time", ("random-rates", "--lab-minutes", "1", "--force"), ("random-rates",)),
     Script("square_wave", None, ("--rate", "1/2"), lacking="test_square_wave.py runs a short one"),

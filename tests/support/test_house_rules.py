@@ -29,6 +29,7 @@ SLEEPS: Final = {
     "controller/collecting/test_collect.py::test_ticks_keep_their_times_however_long_a_reading_takes": (
         "how long a reading takes is tested"
     ),
+    "support/labs/described_toy.py::DescribedToy": "a toy switch takes as long for an order as its test says",
     "speed/idle_lab.py::watch": "the window is what is measured",
     "speed/idle_lab.py::main": "the time to settle is an option of the benchmark",
     "speed/quiet.py::_look": "the window is what is measured",

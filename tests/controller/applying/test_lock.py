@@ -17,6 +17,7 @@ from controller.applying.lock import Lock
 from controller.applying.processes import uptime_s
 from controller.applying.statefolder import Rights, StateFolder
 from lab.errors import LabError
+from tests.support.needs import needs_root
 
 
 @pytest.fixture
@@ -178,8 +179,7 @@ def test_only_its_owner_may_write_the_file(folder: StateFolder) -> None:
 
 
 def test_others_files_are_locked_without_writing_them(folder: StateFolder) -> None:
-    if os.geteuid() != 0:
-        pytest.skip("becomes another user")
+    needs_root("becoming another user")
     folder.make()
     for place in (folder.path.parent, folder.path):
         place.chmod(0o755)
@@ -201,16 +201,6 @@ def test_what_is_no_file_is_not_taken_for_a_lock(folder: StateFolder, make: Call
     with pytest.raises(LabError, match="remove it"), Lock(folder, "run"):
         pass
     assert not folder.lock.with_name("elsewhere").exists()
-
-
-def test_who_renews_a_lock_holds_it_for_longer(folder: StateFolder) -> None:
-    with Lock(folder, "apply") as lock:
-        first = holder_of(folder)
-        lock.renew()
-        then = holder_of(folder)
-    assert first is not None
-    assert then is not None
-    assert then.expires > first.expires
 
 
 def test_a_folder_that_cannot_be_created_is_reported_in_one_sentence(

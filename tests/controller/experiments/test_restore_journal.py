@@ -88,7 +88,7 @@ def test_the_journal_leads_to_the_first_state_and_is_never_longer_than_the_numbe
 
 
 def test_the_way_back_is_over_the_last_plan_first(lab: Lab, home: State, tmp_path: Path) -> None:
-    journal, state = RestoreJournal(tmp_path, home), home
+    journal, state = RestoreJournal(tmp_path / "restore.json", home), home
     for name, level in (("eee", "on"), ("hold_us", 100)):
         plan = _plan(lab, state, name, **{name: level})
         journal.add(plan)
