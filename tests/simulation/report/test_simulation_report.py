@@ -103,7 +103,8 @@ def test_one_simulation_has_its_models_in_one_figure(
     assert eeectl(["simulate", "asleep.yaml", "--report"]) == 0
     assert "report: simulations/ring-asleep/report.html" in capsys.readouterr().out
     figures = {path.name for path in Path("simulations/ring-asleep/figures").glob("*.svg")}
-    assert figures == {"latency-by-load.svg", "power.svg"}
+    by_load = {f"{what}-by-load.svg" for what in ("latency", "p99", "accepted", "hops")}
+    assert figures == {*by_load, "power.svg"}
 
 
 @pytest.mark.parametrize(
