@@ -31,6 +31,8 @@ Every error's text is one sentence: what is wrong, where, and what to do. A leaf
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lab.plain_text import one_line
+
 
 class LabError(Exception):
     """Anything the user can understand and act upon; its text is one clear sentence."""
@@ -49,7 +51,7 @@ class Problem:
     def __str__(self) -> str:
         where = f"{self.file}:{self.line}" if self.line else self.file
         key = f" {self.key}:" if self.key else ""
-        return f"{where}:{key} {self.sentence}; {self.remedy}"
+        return one_line(f"{where}:{key} {self.sentence}; {self.remedy}")
 
 
 class InventoryError(LabError):
@@ -147,7 +149,7 @@ class DeviceError(LabError):
 
     def __init__(self, device: str, sentence: str) -> None:
         self.device = device
-        super().__init__(f"{device}: {sentence}")
+        super().__init__(one_line(f"{device}: {sentence}"))
 
 
 class Unreachable(DeviceError):
@@ -223,6 +225,18 @@ class RunFolderFailed(LabError):
         self.path = path
         self.reason = reason
         super().__init__(f"the run's folder {path} could not be written ({reason}): make room there, then resume it.")
+
+
+class UnreadableFile(LabError):
+    """A file cannot be used; `line` is 1-based, 0 where the whole file is meant."""
+
+    def __init__(self, path: str, line: int, sentence: str, remedy: str) -> None:
+        self.path = path
+        self.line = line
+        self.sentence = one_line(sentence)
+        self.remedy = one_line(remedy)
+        where = f"{path}:{line}" if line else path
+        super().__init__(one_line(f"{where} {sentence}: {remedy}."))
 
 
 class RollbackFailed(LabError):

@@ -48,6 +48,7 @@ _RULES: Final[dict[Any, Any]] = {
     "lines.linewidth": 1.2,
     "lines.markersize": 4.5,
     "pdf.fonttype": 42,
+    "text.parse_math": False,  # a dollar sign in a device's name is no formula
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
 }

@@ -16,6 +16,7 @@ from controller.drivers.interface_names import interface_key
 from controller.drivers.lldp_shows import Neighbour, by_port
 from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, IF_OPER_STATUS, Place, places
 from lab.model import End, Lab, Link, Switch
+from lab.plain_text import decoded
 
 FDB_PORT: Final = Walk("1.3.6.1.2.1.17.7.1.2.2.1.2")
 FDB_STATUS: Final = Walk("1.3.6.1.2.1.17.7.1.2.2.1.3")
@@ -198,7 +199,7 @@ def _neighbours(answers: Answers, local: Mapping[str, str]) -> Iterator[tuple[st
     ports, names = _by_neighbour(answers, LLDP_PORT), _by_neighbour(answers, LLDP_NAME)
     for at, chassis in _by_neighbour(answers, LLDP_CHASSIS).items():
         if at[0] in local:
-            yield local[at[0]], Neighbour(chassis, ports.get(at, b""), names.get(at, b"").decode("utf-8", "replace"))
+            yield local[at[0]], Neighbour(chassis, ports.get(at, b""), decoded(names.get(at, b"")))
 
 
 def _by_neighbour(answers: Answers, walk: Walk) -> dict[tuple[str, str], bytes]:

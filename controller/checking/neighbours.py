@@ -8,6 +8,7 @@ from typing import Final
 from controller.drivers.interface_names import interface_key
 from controller.drivers.lldp_shows import Neighbour
 from lab.model import End, Host
+from lab.plain_text import decoded
 
 _MAC: Final = re.compile(rb"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}")
 _MAC_BYTE: Final = 6
@@ -57,7 +58,7 @@ def as_text(octets: bytes) -> str:
     """A chassis or port ID for people: a MAC address with colons, or text."""
     mac = as_mac(octets)
     printable = len(mac) != _MAC_BYTE or all(0x20 <= octet < 0x7F for octet in mac)
-    return mac.decode("utf-8", "replace") if printable else mac.hex(":")
+    return decoded(mac) if printable else mac.hex(":")
 
 
 def one_line(text: str) -> str:
@@ -69,8 +70,8 @@ def _port_of(sight: Sight, port_id: bytes) -> str:
     """The port that a neighbour's port ID means, in whichever spelling; empty if it is none of the inventory's."""
     if port_id in sight.port_ids:
         return sight.port_ids[port_id]
-    key = interface_key(port_id.decode("utf-8", "replace"))
-    spelled = {interface_key(known.decode("utf-8", "replace")): port for known, port in sight.port_ids.items()}
+    key = interface_key(decoded(port_id))
+    spelled = {interface_key(decoded(known)): port for known, port in sight.port_ids.items()}
     return spelled.get(key, "") if key is not None else ""
 
 

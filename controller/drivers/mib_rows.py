@@ -1,12 +1,15 @@
 """Rows of walked columns as numbers, text and port lists; Unreadable for what a column cannot hold. Pure."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from controller.drivers.driver import Answers, SnmpValue, Walk
 from lab.errors import Unreadable
 from lab.model import Switch
+from lab.plain_text import decoded, one_line
 
 Index = tuple[int, ...]
+_SUBIDENTIFIER = re.compile(r"[0-9]{1,10}")
 
 
 def unreadable(switch: Switch, walk: Walk, said: str) -> Unreadable:
@@ -27,7 +30,7 @@ def rows(switch: Switch, walk: Walk, answers: Answers, width: int = 1) -> Iterat
         raise unreadable(switch, walk, "nothing")
     for text, value in answer.items():
         parts = text.strip(".").split(".")
-        if len(parts) != width or not all(part.isdecimal() for part in parts):
+        if len(parts) != width or not all(_SUBIDENTIFIER.fullmatch(part) for part in parts):
             raise unreadable(switch, walk, f"index {text}")
         yield tuple(map(int, parts)), value
 
@@ -57,8 +60,8 @@ def integer(switch: Switch, walk: Walk, value: SnmpValue) -> int:
 
 
 def text_of(value: SnmpValue) -> str:
-    """A value as text; agents end some with a zero octet."""
-    return value.decode("utf-8", "replace").rstrip("\0") if isinstance(value, bytes) else str(value)
+    """A value as text that is safe to show; agents end some with a zero octet."""
+    return decoded(value) if isinstance(value, bytes) else one_line(str(value))
 
 
 def ports_of(octets: bytes) -> frozenset[int]:

@@ -30,8 +30,9 @@ from controller.experiments.traffic import PREFIX, Traffic, monitored
 from controller.transports.hosts import Json
 from controller.transports.hosts import Program as NodeProgram
 from controller.transports.node_session import NodeSession, stream_from
-from lab.errors import DeviceError, LabError, Unreachable
+from lab.errors import DeviceError, LabError, Unreachable, Unreadable
 from lab.model import Host, Lab
+from lab.plain_text import decoded_lines
 
 _GREETING_TIMEOUT_S: Final = 30.0
 _RELEASE_TIMEOUT_S: Final = 20.0
@@ -95,7 +96,7 @@ class _OutputFile:
     @property
     def text(self) -> str:
         """All output so far."""
-        return _text(b"".join(self._pieces))
+        return decoded_lines(b"".join(self._pieces))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,7 @@ def launch(
     text = job.output.text
     if launch_spec.result in fetched:
         _write_file(folder / launch_spec.result, fetched[launch_spec.result])
-        text += "\n" + _text(fetched[launch_spec.result])
+        text += "\n" + decoded_lines(fetched[launch_spec.result])
     notes = _crowded(job.placement, facts_of)
     figures = [Figure("elapsed", (window.ended_ns - window.begun_ns) / 1e9, "s")]
     answer = program.read(parameters, placement, text)
@@ -419,7 +420,7 @@ async def _release_keepers(
             raise Unreachable(
                 session.host.name, "no longer answers: its measurements are lost; check the node, then run again."
             ) from error
-        files = {name: base64.b64decode(data) for name, data in answer["files"].items()}
+        files = _fetched_files(session.host, answer["files"])
         mpi_calls.keep_compiled(session.host, files)
         found.update(files)
 
@@ -446,6 +447,14 @@ async def _cancel(tasks: list["asyncio.Task[Any]"]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _fetched_files(host: Host, files: Any) -> dict[str, bytes]:
+    """Files as a keeper sends them; Unreadable if they are none."""
+    try:
+        return {str(name): base64.b64decode(data, validate=True) for name, data in files.items()}
+    except (AttributeError, TypeError, ValueError) as error:
+        raise Unreadable(host.name, "the files of its ranks", str(error)) from error
 
 
 def _write_file(path: Path, data: bytes) -> None:

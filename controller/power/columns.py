@@ -7,6 +7,7 @@ from controller.drivers.driver import SnmpSet
 from controller.power.family import NOT_METERED, Channel, Found, OutletReading, StripReading
 from lab.errors import Unreadable
 from lab.model import Strip
+from lab.plain_text import decoded, one_line
 
 WATT_HOUR_JOULE = 3_600.0
 TENTH_KWH_JOULE = 360_000.0
@@ -59,7 +60,7 @@ def number_at(strip: Strip, found: Found, oid: str) -> int | None:
 def text_at(found: Found, oid: str) -> str:
     """An object's text; empty if the strip has no such object."""
     value = found.get(oid, b"")
-    return value.decode("utf-8", "replace").strip("\0 ") if isinstance(value, bytes) else str(value)
+    return decoded(value.strip(b"\0 ")) if isinstance(value, bytes) else one_line(str(value))
 
 
 def _measured(strip: Strip, found: Found, quantity: Quantity | None, row: str) -> float | None:

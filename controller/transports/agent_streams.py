@@ -19,6 +19,7 @@ from agents.pack import packed
 from controller.transports.hosts import NO_SSH, TAKE, Program, failure, lasting_command
 from lab.errors import DeviceError, LabError, Rejected, Unreachable
 from lab.model import Host
+from lab.plain_text import decoded
 
 _BOOT: Final = (
     TAKE
@@ -190,7 +191,7 @@ class AgentStream:
         if stream is None:
             raise AssertionError("it is a pipe")
         for line in stream:
-            self._said.append(line.decode("utf-8", "replace").rstrip())
+            self._said.append(decoded(line).rstrip())
 
 
 @contextmanager

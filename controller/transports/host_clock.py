@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import subprocess
 import time
 from collections.abc import Sequence
@@ -11,7 +10,9 @@ from typing import Final
 
 from controller.transports.hosts import NO_SSH, ssh_command
 from lab.errors import DeviceError, LabError, Unreachable, Unreadable
+from lab.json_text import parse_json
 from lab.model import Host
+from lab.plain_text import decoded_lines
 
 _EXCHANGES: Final = 24
 _PATIENCE_S: Final = 20.0
@@ -98,13 +99,13 @@ async def _exchange(host: Host, process: asyncio.subprocess.Process, exchanging:
         raise AssertionError("all three are pipes")
     first = await process.stdout.readline()
     if not first:
-        lines = (await process.stderr.read()).decode("utf-8", "replace").strip().splitlines()
+        lines = decoded_lines(await process.stderr.read()).strip().splitlines()
         await process.wait()
         said = f" ({lines[-1]})" if lines else ""
         raise Unreachable(host.name, f"does not answer by SSH{said}: check power, cable and ansible_host.")
     found = []
     try:
-        tracking = str(json.loads(first))
+        tracking = str(parse_json(first, several_lines=True))
         async with exchanging:
             for _ in range(_EXCHANGES):
                 sent_ns = time.monotonic_ns()

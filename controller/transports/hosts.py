@@ -14,10 +14,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lab.errors import AccessDenied, DeviceError, HostKeyChanged, LabError, Rejected, Unreachable, Unreadable
+from lab.json_text import parse_json
 from lab.model import Host
+from lab.plain_text import decoded, decoded_lines
 
 Json = Any
-"""What `json.loads` returns."""
+"""What `parse_json` returns."""
 
 _AT_ONCE: Final = 64
 _CONNECT_S: Final = 5
@@ -138,11 +140,11 @@ async def _run(program: Program, host: Host, argument: Json, timeout_s: float) -
                 process.kill()
             await process.wait()
     if process.returncode:
-        raise failure(program, host, process.returncode, errors.decode("utf-8", "replace"))
+        raise failure(program, host, process.returncode, decoded_lines(errors))
     try:
-        return json.loads(output)
+        return parse_json(output)
     except ValueError as error:
-        raise Unreadable(host.name, program.name, output.decode("utf-8", "replace")) from error
+        raise Unreadable(host.name, program.name, decoded(output)) from error
 
 
 async def _conversation(process: asyncio.subprocess.Process, data: bytes) -> tuple[bytes, bytes]:

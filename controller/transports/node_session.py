@@ -13,7 +13,9 @@ from typing import Final, Self
 
 from controller.transports.hosts import NO_SSH, SSH_FAILED, TAKE, Json, Program, failure, lasting_command, lines_of
 from lab.errors import LabError, Unreachable, Unreadable
+from lab.json_text import parse_json
 from lab.model import Host
+from lab.plain_text import decoded, decoded_lines
 
 _LONGEST_LINE: Final = 1 << 27
 _PIECE_BYTE: Final = 1 << 16
@@ -97,14 +99,14 @@ class NodeSession:
         line = await process.stdout.readline()
         if not line.endswith(b"\n"):
             status = await process.wait()
-            said = (await complaints).decode("utf-8", "replace")
+            said = decoded_lines(await complaints)
             if status:
                 raise failure(self._program, self.host, status, said)
             raise Unreachable(self.host.name, f"{self._program.name} ended early there: try again.")
         try:
-            return json.loads(line)
+            return parse_json(line)
         except ValueError as error:
-            raise Unreadable(self.host.name, self._program.name, line.decode("utf-8", "replace")) from error
+            raise Unreadable(self.host.name, self._program.name, decoded(line)) from error
 
     @property
     def begun(self) -> bool:
@@ -116,7 +118,7 @@ class NodeSession:
         process, complaints = self._alive()
         status = await process.wait()
         await asyncio.wait([complaints], timeout=_PARTING_S)  # a master of shared connections may keep it open
-        said = complaints.result().decode("utf-8", "replace") if complaints.done() else ""
+        said = decoded_lines(complaints.result()) if complaints.done() else ""
         silent = "the SSH connection ended" if status == SSH_FAILED else f"exit status {status}"
         return (lines_of(said) or [silent])[-1]
 

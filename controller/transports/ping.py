@@ -10,6 +10,7 @@ from controller.transports.host_clock import read_clocks
 from controller.transports.hosts import NO_SSH, ssh_command
 from lab.errors import DeviceError, LabError, Rejected, Unreachable
 from lab.model import Host
+from lab.plain_text import one_line
 
 INTERVAL_S: Final = 0.01
 _FIRST_WITHIN_S: Final = 20.0
@@ -92,7 +93,7 @@ class Ping:
             raise AssertionError("the thread starts after the process")
         for line in self._process.stdout:
             with self._changed:
-                self._lines.append(line)
+                self._lines.append(one_line(line.rstrip("\r\n")))
                 self._answers += "bytes from" in line
                 self._changed.notify_all()
         with self._changed:

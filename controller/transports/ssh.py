@@ -21,6 +21,7 @@ from controller.transports.terminal import PATIENCE_S, Terminal
 from lab.credentials import check_private, read_secret
 from lab.errors import AccessDenied, DeviceError, Rejected, Unreachable
 from lab.model import Switch
+from lab.plain_text import decoded_lines
 
 _ATTEMPTS: Final = 3
 _CONNECT_S: Final = 5.0
@@ -114,7 +115,7 @@ class ExecLine:
                 channel.settimeout(self.patience_s)
                 channel.set_combine_stderr(True)
                 channel.exec_command(line.text)
-                output = channel.makefile("rb").read().decode("utf-8", "replace")
+                output = decoded_lines(channel.makefile("rb").read())
                 status = channel.recv_exit_status() if channel.exit_status_ready() or channel.eof_received else -1
         except TimeoutError as error:
             sentence = f"'{line.text}' did not end within {self.patience_s:g} s: look at it, then read it back."

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from lab.errors import Unreachable, Unreadable
+from lab.plain_text import one_line
 
 PATIENCE_S = 30.0
 """How long a switch may be silent before it counts as hanging; saving a configuration takes real ones ten seconds."""
@@ -62,9 +63,9 @@ def _row(raw: str) -> str:
 
 
 def shown(raw: str) -> list[str]:
-    """The rows that a terminal would show; the last one is unfinished, and empty after a line's end."""
+    """The rows that a terminal would show, safe to print; the last one is unfinished, and empty after a line's end."""
     rows = [row.rstrip("\r") for row in _ESCAPES.sub("", raw).split("\n")]
-    return [_row(row) if "\r" in row or "\b" in row else row for row in rows]
+    return [one_line((_row(row) if "\r" in row or "\b" in row else row).expandtabs()) for row in rows]
 
 
 def _squeezed(text: str) -> str:

@@ -12,6 +12,7 @@ from controller.drivers.interface_names import interface_key
 from controller.drivers.mib_rows import rows_of, text_of
 from controller.drivers.places import BASE_PORT_IF_INDEX, IF_DESCR, IF_NAME
 from lab.model import RATES_MBPS
+from lab.plain_text import decoded
 
 IF_TYPE: Final = Walk("1.3.6.1.2.1.2.2.1.3", "ifType")
 IF_HIGH_SPEED: Final = Walk("1.3.6.1.2.1.31.1.1.1.15", "ifHighSpeed")
@@ -81,9 +82,9 @@ def _stations(switch: str, answers: Answers) -> Iterator[Station]:
         if at[0] not in own or (capabilities and capabilities[0] & _BRIDGE_BIT):
             continue
         mac = next((mac for mac in (as_mac(port), as_mac(chassis)) if len(mac) == _MAC_BYTE), b"")
-        said = description.decode("utf-8", "replace"), as_text(port)
+        said = decoded(description), as_text(port)
         interface = next((text for text in said if _NAME.fullmatch(text)), "")
-        yield Station(switch, own[at[0]], name.decode("utf-8", "replace"), mac, interface, addresses.get(at, ""))
+        yield Station(switch, own[at[0]], decoded(name), mac, interface, addresses.get(at, ""))
 
 
 def _by_neighbour(answers: Answers, walk: Walk) -> dict[tuple[str, str], bytes]:

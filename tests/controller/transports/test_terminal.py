@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.transports.terminal import Terminal, shown
 from lab.errors import Unreachable, Unreadable
+from lab.plain_text import is_safe
 from tests.support.switches.toy_terminal import Say, ToyTerminal
 
 
@@ -176,3 +177,19 @@ def test_what_is_shown_never_grows(text: str) -> None:
 
 def test_what_is_shown_is_what_a_terminal_shows() -> None:
     assert shown("abc\rX\r\n\x1b[2Ktwo\b\bW\n") == ["Xbc", "tWo", ""]
+
+
+@settings(deadline=None)
+@given(
+    st.text(st.characters(exclude_categories=()), max_size=40)
+    | st.lists(st.sampled_from(["\x1b[2J", "\x1b]0;x\x07", "\x9b", "\u202e", "\r", "\b", "\t", "\n", "sw"])).map(
+        "".join
+    )
+)
+def test_no_row_that_a_switch_prints_can_move_our_cursor(raw: str) -> None:
+    assert all(is_safe(row) for row in shown(raw))
+
+
+def test_a_switch_that_prints_escapes_is_quoted_without_them() -> None:
+    terminal, _ = _logged_in({"show name": "core\x1b]0;owned\x07\u202e\r\n".encode()})
+    assert is_safe(terminal.type_line("show name"))
