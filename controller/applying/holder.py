@@ -11,17 +11,20 @@ import os
 import pwd
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from controller.applying.processes import ProcessId, uptime_s
 from controller.applying.statefolder import StateFolder
+from lab.plain_text import one_line
 
 LIFE_S: Final = 1800.0
 """How long a holder that was stopped (Ctrl-Z) keeps its lab."""
 
 _TEXT_BYTE: Final = 4096
+_Text = Annotated[str, AfterValidator(one_line)]
+"""Text of the file, which another user may have written."""
 
 
 class Holder(BaseModel):
@@ -29,8 +32,8 @@ class Holder(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    user: str
-    command: str
+    user: _Text
+    command: _Text
     since: AwareDatetime
     process: ProcessId
     beat_s: float
@@ -51,7 +54,7 @@ class Holder(BaseModel):
         return standing == "gone" or (standing == "stopped" and now_s - self.beat_s > life_s)
 
     def __str__(self) -> str:
-        who = f"{self.user}@{self.process.host}"
+        who = f"{self.user}@{one_line(self.process.host)}"
         return f"{who} (process {self.process.pid}, {self.command}, since {self.since:%Y-%m-%d %H:%M:%S} UTC)"
 
 

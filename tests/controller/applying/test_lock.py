@@ -17,6 +17,7 @@ from controller.applying.lock import Lock
 from controller.applying.processes import uptime_s
 from controller.applying.statefolder import Rights, StateFolder
 from lab.errors import LabError
+from lab.plain_text import is_safe
 from tests.support.needs import needs_root
 
 
@@ -224,3 +225,10 @@ def test_root_and_others_have_their_own_folder_and_one_lock(monkeypatch: pytest.
     assert mine.path == tmp_path / "eee-testbed" / "toys"
     assert roots.path == Path("/var/lib/eee-testbed/toys")
     assert mine.lock == roots.lock == Path("/run/lock/eee-testbed-toys.lock")
+
+
+def test_who_holds_a_lab_cannot_write_to_our_terminal(folder: StateFolder) -> None:
+    with Lock(folder, "apply\x1b[2J\nroot holds nothing"):
+        holder = holder_of(folder)
+    assert holder is not None
+    assert is_safe(str(holder))
