@@ -6,10 +6,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from lab import durable
-from lab.errors import LabError
+from lab.errors import LabError, UnreadableFile
+from lab.plain_text import one_line
+from lab.untrusted_files import read_yaml
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -20,12 +21,9 @@ def read_model(path: Path, model: type[_Model], error_class: type[LabError], com
     Raises `error_class` with what is wrong, and `command`, which makes such a file.
     """
     try:
-        content = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise error_class(f"{path}: {error.strerror}; make one with `{command}`.") from error
-    except (YAMLError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise error_class(f"{path} is not YAML ({reason}): make it again with `{command}`.") from error
+        content = read_yaml(path, f"make one with `{command}`")
+    except UnreadableFile as error:
+        raise error_class(str(error)) from error
     if not isinstance(content, dict) or "format" not in content:
         raise error_class(f"{path} has no key `format`, so it is another kind of file: make one with `{command}`.")
     wanted = model.model_fields["format"].default
@@ -36,7 +34,7 @@ def read_model(path: Path, model: type[_Model], error_class: type[LabError], com
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        raise error_class(f"{path}, {key}: {first['msg']}; make it again with `{command}`.") from error
+        raise error_class(one_line(f"{path}, {key}: {first['msg']}; make it again with `{command}`.")) from error
 
 
 def write_yaml(path: Path, content: Any, error_class: type[LabError]) -> None:

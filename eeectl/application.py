@@ -3,8 +3,9 @@
 import signal
 import sys
 import traceback
+import warnings
 from importlib import metadata
-from typing import Final
+from typing import Final, TextIO
 
 from cyclopts import App
 from cyclopts.exceptions import CycloptsError
@@ -12,6 +13,7 @@ from cyclopts.exceptions import CycloptsError
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
 from eeectl.verb_table import ABOUT, VERBS
 from lab.errors import LabError
+from lab.untrusted_files import DamagedPart
 
 app: Final = App(name="eeectl", help=ABOUT, version=lambda: f"eeectl {metadata.version('eee-testbed')}")
 for _verb in VERBS:
@@ -23,6 +25,8 @@ def execute(tokens: list[str]) -> int:
     debug = "--debug" in tokens[: tokens.index("--")] if "--" in tokens else "--debug" in tokens
     if debug:
         tokens.remove("--debug")
+    warnings.simplefilter("default", DamagedPart)  # each once: a live view reads the same file again and again
+    warnings.showwarning = _show_warning
     try:
         command, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=True)
         signal.siginterrupt(signal.SIGINT, True)  # polars, which verbs import, lets a wait go on after Ctrl-C
@@ -38,6 +42,21 @@ def execute(tokens: list[str]) -> int:
         print(f"eeectl: {sentence}", file=sys.stderr)
         return status
     return result if isinstance(result, int) else DONE
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """What was lost of a damaged file, as a line on standard error; other warnings as Python shows them."""
+    if issubclass(category, DamagedPart):
+        print(f"eeectl: {message}", file=sys.stderr)
+    else:
+        (file or sys.stderr).write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
 def _told(error: BaseException) -> tuple[int, str]:

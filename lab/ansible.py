@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
-from lab.errors import InventoryError, Problem
+from lab.errors import InventoryError, Problem, UnreadableFile
+from lab.untrusted_files import parse_yaml, read_text
 from lab.yaml_source import plain
 
 _RANGE = re.compile(r"\[(\d+):(\d+)(?::(\d+))?\]|\[([a-z]):([a-z])\]")
@@ -175,18 +173,10 @@ def read_ansible(path: Path) -> Inventory:
     """Read an inventory file; InventoryError lists everything in it that Ansible would not take either."""
     file = str(path)
     try:
-        tree = YAML(typ="rt").load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        remedy = "a lab is a folder with hosts.yml, cables.csv and outlets.csv"
-        raise InventoryError([Problem(file, 0, "", f"cannot be read: {error.strerror}", remedy)]) from error
-    except UnicodeDecodeError as error:
-        raise InventoryError([Problem(file, 0, "", "is not UTF-8 text", "save it as UTF-8")]) from error
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 0
-        said = " ".join(str(error.problem or error.context).split())
-        raise InventoryError([Problem(file, line, "", f"is not YAML: {said}", "correct that line")]) from error
-    except (YAMLError, ValueError) as error:
-        raise InventoryError([Problem(file, 0, "", f"is not YAML: {error}", "correct the file")]) from error
+        text = read_text(path, "a lab is a folder with hosts.yml, cables.csv and outlets.csv, saved as UTF-8")
+        tree = parse_yaml(text, file, "correct that", round_trip=True)
+    except UnreadableFile as error:
+        raise InventoryError([Problem(file, error.line, "", error.sentence, error.remedy)]) from error
     reader = _Reader(file)
     top = reader.mapping(tree, 1, "all")
     if "all" not in top:

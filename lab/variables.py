@@ -93,7 +93,7 @@ SecretVariable = Annotated[str, AfterValidator(_variable)]
 
 
 class _Vars(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class LabVars(_Vars):

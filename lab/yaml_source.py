@@ -8,10 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
-from lab.errors import ExperimentError, Problem
+from lab.errors import ExperimentError, Problem, UnreadableFile
+from lab.plain_text import one_line
+from lab.untrusted_files import parse_yaml, read_text
 
 Place = Sequence[str | int]
 """A path of keys such as ("measure", "program", "hosts", 1)."""
@@ -60,24 +59,21 @@ class YamlSource:
 def read_source(path: Path, remedy: str) -> YamlSource:
     """Read a file; ExperimentError if it is not readable (`remedy` says which file to name) or is no YAML."""
     try:
-        return YamlSource(str(path), YAML().load(path.read_text(encoding="utf-8")))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ExperimentError([Problem(str(path), 0, "", f"cannot be read ({reason})", remedy)]) from error
-    except YAMLError as error:
-        mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
-        line = mark.line + 1 if mark else 0
-        reason = (error.problem if isinstance(error, MarkedYAMLError) else None) or "it does not parse"
-        raise ExperimentError([Problem(str(path), line, "", f"is not YAML: {reason}", "correct it")]) from error
+        text = read_text(path, remedy)
+        return YamlSource(str(path), parse_yaml(text, str(path), "correct it", round_trip=True))
+    except UnreadableFile as error:
+        raise ExperimentError([Problem(str(path), error.line, "", error.sentence, error.remedy)]) from error
 
 
 def plain(value: Any) -> Any:
-    """The content as plain Python values, without line numbers."""
+    """The content as plain Python values, without line numbers; its text is safe to show, each a single line."""
     if isinstance(value, Mapping):
-        return {str(name): plain(item) for name, item in value.items()}
+        return {one_line(str(name)): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    for kind in (bool, int, float, str):
+    if isinstance(value, str):
+        return one_line(str(value))
+    for kind in (bool, int, float):
         if isinstance(value, kind):
             return kind(value)
     return value

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class CalibrationUse(BaseModel):
     """Times of links and watts of switches from a file of `eeectl fit`, with their intervals."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
     file: str
     """As seen from the simulation's file, or from where the command runs."""

@@ -8,7 +8,7 @@ has a file of its own (YAML), so predictions need the run no longer.
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -24,29 +24,37 @@ Direction = Literal["transmit", "receive"]
 """As the node sees it: frames that a switch's port sends to a node are received."""
 
 
+MOST: Final = 1e18
+"""Of any amount in a profile: what is larger was not measured."""
+
+Amount = Annotated[float, Field(ge=0, le=MOST)]
+
+
 class ProfileError(LabError):
     """A profile cannot be read or made; the message names file, key and remedy."""
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Gaps(_Part):
     """Gaps of one direction of one node's link: `count` gaps between `low_us` and `high_us`, the recorder's bins."""
 
-    low_us: tuple[float, ...]
-    high_us: tuple[float, ...]
-    count: tuple[float, ...]
-    frame_count: float = 0.0
-    size_byte: float = 0.0
-    busy_us: float = 0.0
-    window_us: float = Field(gt=0)
+    low_us: tuple[Amount, ...]
+    high_us: tuple[Amount, ...]
+    count: tuple[Amount, ...]
+    frame_count: Amount = 0.0
+    size_byte: Amount = 0.0
+    busy_us: Amount = 0.0
+    window_us: float = Field(gt=0, le=MOST)
 
     @model_validator(mode="after")
     def _same_length(self) -> "Gaps":
         if not len(self.low_us) == len(self.high_us) == len(self.count):
             raise ValueError("each bin of gaps needs two edges and a count")
+        if any(low > high for low, high in zip(self.low_us, self.high_us, strict=True)):
+            raise ValueError("a bin of gaps ends before it begins")
         return self
 
     def spread(self, points: int = 4) -> tuple[Floats, Floats]:
@@ -80,8 +88,8 @@ class NodeGaps(_Part):
 class Traffic(_Part):
     """Messages and bytes from each rank (row) to each rank (column), as counted by Open MPI."""
 
-    messages: tuple[tuple[float, ...], ...]
-    bytes: tuple[tuple[float, ...], ...]
+    messages: tuple[tuple[Amount, ...], ...]
+    bytes: tuple[tuple[Amount, ...], ...]
 
     @model_validator(mode="after")
     def _square(self) -> "Traffic":
@@ -103,14 +111,14 @@ class Profile(_Part):
     program: str
     parameters: Mapping[str, Any] = Field(default_factory=dict)
     hosts: tuple[str, ...]
-    ranks_per_host: int = Field(ge=1)
+    ranks_per_host: int = Field(ge=1, le=1_000_000)
     lab: str = ""
     runs: tuple[str, ...] = ()
     trial_count: int = Field(ge=1)
     base_s: Estimate
-    call_count: float = Field(ge=0)
-    message_byte: float = Field(ge=0)
-    link_mbps: float = Field(gt=0)
+    call_count: Amount
+    message_byte: Amount
+    link_mbps: float = Field(ge=1, le=1e6)
     gaps: Mapping[str, NodeGaps] = Field(default_factory=dict)
     traffic: Traffic | None = None
 

@@ -60,7 +60,7 @@ Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class TreeLevel(_Part):
@@ -159,7 +159,7 @@ class ProbeRun(_Part):
     switches' ports to them awake where their hold is longer, so that on these links the hosts' cards alone may sleep.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, allow_inf_nan=False)
 
     source: str = Field(alias="from")
     target: str = Field(alias="to")

@@ -12,12 +12,11 @@ A cable is named by its number, its two ends or one of them, as everywhere else;
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
-from lab.errors import InventoryError, PlanError, Problem
+from lab.errors import InventoryError, PlanError, Problem, UnreadableFile
 from lab.model import Lab
 from lab.named_links import trunk_named
+from lab.untrusted_files import read_yaml
 
 
 class WrittenTree(BaseModel):
@@ -38,12 +37,9 @@ class WrittenTrees(BaseModel):
 def read_trees(file: Path, lab: Lab) -> tuple[tuple[tuple[str, ...], frozenset[int]], ...]:
     """Switches and cable numbers of each tree; InventoryError or PlanError if the file is wrong."""
     try:
-        content = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
-        written = WrittenTrees.model_validate(content)
-    except OSError as error:
-        raise PlanError(f"{file}: {error.strerror}; name a readable file of trees.") from error
-    except YAMLError as error:
-        raise PlanError(f"{file} is not YAML: {error}; see the documentation for its layout.") from error
+        written = WrittenTrees.model_validate(read_yaml(file, "name a readable file of trees"))
+    except UnreadableFile as error:
+        raise PlanError(str(error)) from error
     except ValidationError as error:
         found = error.errors()
         keys = [".".join(str(part) for part in problem["loc"]) for problem in found]

@@ -11,6 +11,8 @@ import pytest
 from eeectl.application import _told, execute
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
 from lab.errors import LabError
+from lab.plain_text import is_safe
+from tests.support.measured.synthetic_run import write_alltoall, write_run
 from tests.support.waiting import eventually
 
 
@@ -66,3 +68,18 @@ def test_ctrl_c_ends_a_wait_although_polars_is_imported() -> None:
             waiting.kill()
     assert waiting.returncode == INTERRUPTED
     assert said == "eeectl: interrupted.\n"
+
+
+def test_what_is_lost_of_a_damaged_run_is_a_line_on_standard_error_and_the_rest_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_run(tmp_path, write_alltoall)
+    with (folder / "events.jsonl").open("ab") as file:
+        file.write(b"\x1b[2J\n")
+    lines = len((folder / "events.jsonl").read_bytes().splitlines())
+    assert execute(["compare", f"{folder}:eee=on", "eee=off"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out
+    (said,) = printed.err.splitlines()
+    assert said.startswith(f"eeectl: {folder / 'events.jsonl'}:{lines}: this line is left out: ")
+    assert is_safe(said)

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from lab.errors import LabError
+from lab.errors import LabError, UnreadableFile
+from lab.untrusted_files import read_yaml
 
 if TYPE_CHECKING:
     from eee_engine import LpiTiming
@@ -39,7 +38,7 @@ class TruthError(LabError):
 
 
 class _Truth(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class LpiTruth(_Truth):
@@ -320,16 +319,9 @@ def _first(error: ValidationError) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        data = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TruthError(f"{path}: {error.strerror}; a virtual lab needs its twin/truth.yaml") from error
-    except UnicodeDecodeError as error:
-        raise TruthError(f"{path} is not UTF-8 text; save it as UTF-8") from error
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise TruthError(f"{path}:{line}: {error.problem}; correct the YAML there") from error
-    except YAMLError as error:
-        raise TruthError(f"{path} is not YAML: {error}") from error
+        data = read_yaml(path, "correct it: a virtual lab needs its twin/truth.yaml, as UTF-8")
+    except UnreadableFile as error:
+        raise TruthError(str(error)) from error
     if not isinstance(data, dict):
         raise TruthError(f"{path} must hold a mapping with the keys seed, switches, nodes and strips")
     return data
