@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 Row = Sequence[Any]
+
+_LARGEST = 1 << 62
+"""Of a number; a time in nanoseconds, of which differences still fit into 64 bits."""
 
 
 def names_of(header: Mapping[str, Any]) -> list[str]:
@@ -25,19 +28,62 @@ class StreamReader:
 
     def read(self, line: str | bytes) -> list[Row]:
         """The rows of one whole line; ValueError if it is broken, or stands before the header."""
-        content = json.loads(line)
-        kind = content.get("kind") if isinstance(content, dict) else None
+        content = _parsed(line)
+        kind = content.get("kind")
         if kind == "header":
+            _check_columns(content.get("columns"))
             self.header = content
         elif not self.header:
             raise ValueError("no header")
         elif kind == "rows":
-            return list(content["rows"])
+            return _checked_rows(content.get("rows"), len(self.header["columns"]))
         elif kind == "event":
             self.events.append(content)
         elif kind == "summary" and not self.summary:
             self.summary = content
         return []
+
+
+def _no_number(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not a number of JSON")
+
+
+def _parsed(line: str | bytes) -> dict[str, Any]:
+    try:
+        content = json.loads(line, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(content, dict):
+        raise ValueError("it is not an object in braces")  # noqa: TRY004 - a broken line is a ValueError
+    return content
+
+
+def _check_columns(columns: object) -> None:
+    if not isinstance(columns, list) or not all(
+        isinstance(column, dict) and isinstance(column.get("name"), str) for column in columns
+    ):
+        raise ValueError("its header has no columns")
+
+
+def _checked_rows(rows: object, width: int) -> list[Row]:
+    """Rows of numbers, of nothing, and of lists of pairs of numbers (a histogram's bins)."""
+    if not isinstance(rows, list):
+        raise ValueError("it has no rows")  # noqa: TRY004 - a broken line is a ValueError
+    for row in rows:
+        if not isinstance(row, list) or len(row) != width:
+            raise ValueError(f"a row has not the {width} values of the header's columns")
+        for cell in row:
+            pairs = cell if isinstance(cell, list) else []
+            numbers = [number for pair in pairs if isinstance(pair, list) for number in pair]
+            if not all(map(_is_number, numbers if isinstance(cell, list) else [cell])) or not all(
+                isinstance(pair, list) and len(pair) == 2 for pair in pairs
+            ):
+                raise ValueError("a row has a value that is no number")
+    return rows
+
+
+def _is_number(cell: object) -> bool:
+    return cell is None or (isinstance(cell, int | float) and -_LARGEST <= cell <= _LARGEST)
 
 
 @dataclass(frozen=True)

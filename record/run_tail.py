@@ -4,20 +4,21 @@ Only whole lines are taken, and only once. An open segment that was closed in be
 after the rows that were already taken. The first poll takes all watts, and of the other tables the recent rows.
 """
 
-import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import polars as pl
 
 from agents.recording import StreamReader, names_of
+from lab.untrusted_files import lose
 from record.event_kinds import EventKind
 from record.event_text import Event
 from record.sample_tables import TABLES, Batch, Table
-from record.segments import segments_of
+from record.segments import read_closed, segments_of
+from record.shapes import parse_batch, parse_event
 from record.store import read_facts
 from record.trial_events import trial_folder
 
@@ -26,6 +27,7 @@ _RECENT_S: Final = {"ports": 150.0, "lpi": 150.0, "polls": 600.0}
 
 _ECHOES: Final = "echoes.jsonl"
 _NS: Final = 1e9
+_Part = TypeVar("_Part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class _Lines:
 
     path: Path
     offset_byte: int = 0
+    line_count: int = 0
 
     def fresh(self) -> list[bytes]:
         """Lines since the last poll; FileNotFoundError if the file does not exist (any more)."""
@@ -63,7 +66,18 @@ class _Lines:
             data = file.read()
         whole = data[: data.rfind(b"\n") + 1]
         self.offset_byte += len(whole)
-        return whole.splitlines()
+        return whole.split(b"\n")[:-1]
+
+    def parsed(self, parse: Callable[[bytes], _Part]) -> list[_Part]:
+        """What new lines say; a line for which `parse` raises ValueError is lost (DamagedPart)."""
+        found = []
+        for line in self.fresh():
+            self.line_count += 1
+            try:
+                found.append(parse(line))
+            except ValueError as error:
+                lose(self.path, self.line_count, f"this line is left out: {error}")
+        return found
 
 
 @dataclass(slots=True)
@@ -91,7 +105,7 @@ class _TableTail:
                     continue
                 except FileNotFoundError:  # the segment was closed in between
                     path = path.with_name(path.name.replace("open.jsonl", "parquet"))  # noqa: PLW2901
-            rows = pl.read_parquet(path).slice(self.row_count)
+            rows = read_closed(path, self.table).slice(self.row_count)
             self.row_count += rows.height
             closed.append(rows)
         return [*_batches(self.table, closed, recent_s), *found]
@@ -99,9 +113,9 @@ class _TableTail:
     def _open(self, path: Path) -> list[Batch]:
         if self.lines is None:
             self.lines = _Lines(path)
-        batches = [json.loads(line) for line in self.lines.fresh()]
-        self.row_count += sum(batch["rows"] for batch in batches)
-        return [Batch(self.table.name, batch["rows"], batch["columns"]) for batch in batches]
+        batches = self.lines.parsed(lambda line: parse_batch(line, self.table))
+        self.row_count += sum(batch.row_count for batch in batches)
+        return batches
 
 
 def _batches(table: Table, parts: Iterable[pl.DataFrame], recent_s: float | None) -> list[Batch]:
@@ -140,15 +154,20 @@ class _EchoTail:
     def fresh(self) -> list[Echo]:
         """Echoes since the last poll, of those that were sent."""
         try:
-            rows = [row for line in self.lines.fresh() for row in self.reader.read(line)]
+            rows = [row for rows in self.lines.parsed(self._echoes) for row in rows]
         except FileNotFoundError:
             return []
-        if not rows:
-            return []
+        return [Echo(self.trial, sent, gap, rtt) for sent, gap, rtt in rows if sent is not None]
+
+    def _echoes(self, line: bytes) -> list[tuple[int | None, int, int | None]]:
+        """Departure, wanted gap and round trip of each echo of a line; ValueError if it is damaged."""
+        rows = self.reader.read(line)
         names = names_of(self.reader.header)
-        places = [names.index(name) for name in ("sent_ns", "wanted_ns", "rtt_ns")]
-        echoes = ([row[place] for place in places] for row in rows)
-        return [Echo(self.trial, sent, gap, rtt) for sent, gap, rtt in echoes if sent is not None]
+        sent, gap, rtt = (names.index(name) for name in ("sent_ns", "wanted_ns", "rtt_ns"))
+        for row in rows:
+            if not isinstance(row[gap], int) or not all(isinstance(row[at], int | None) for at in (sent, rtt)):
+                raise ValueError("an echo has no whole numbers")
+        return [(row[sent], row[gap], row[rtt]) for row in rows]
 
 
 @dataclass(slots=True)
@@ -171,7 +190,7 @@ class RunTail:
         self.facts = read_facts(self.folder)
         batches = [batch for table in self._tables for batch in table.fresh(_RECENT_S.get(table.table.name))]
         try:
-            events = [json.loads(line) for line in self._events.fresh()]
+            events = self._events.parsed(parse_event)
         except FileNotFoundError:
             events = []
         for event in events:

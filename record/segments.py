@@ -6,6 +6,7 @@ number, the Parquet file is complete and wins. A last line without a line break 
 and is not read. What was written survives a killed process; what was fsynced survives a power cut.
 """
 
+import contextlib
 import errno
 import io
 import json
@@ -18,15 +19,17 @@ from typing import Any, Final
 import polars as pl
 
 from lab import durable
+from lab.errors import UnreadableFile
+from lab.untrusted_files import lose, read_json_lines
 from record.columns import values_of
+from record.frames import read_frame
 from record.sample_tables import Batch, Kind, Table
+from record.shapes import LONGEST_NS, parse_batch, required_columns
 
 _TYPES: Final[dict[Kind, Any]] = {"int": pl.Int64, "float": pl.Float64, "text": pl.String, "bool": pl.Boolean}
 _NAME: Final = re.compile(r"(?P<table>[a-z]+)-(?P<number>\d{5})\.(?P<kind>open\.jsonl|parquet)")
 _OPEN, _CLOSED = "open.jsonl", "parquet"
 _DAMAGED: Final = ".damaged"  # no reader takes a file of that name
-_UNREADABLE: Final = (ValueError, LookupError, TypeError, AttributeError, pl.exceptions.PolarsError)
-"""What a line raises that is no batch of its table, whichever way it was damaged."""
 
 
 def schema_of(table: Table) -> dict[str, Any]:
@@ -44,32 +47,51 @@ def segments_of(folder: Path, table: str) -> dict[int, Path]:
     return dict(sorted(found.items()))
 
 
-def _rows(table: Table, lines: Iterable[bytes]) -> pl.DataFrame:
-    """Batches of an open segment as one table."""
+def _rows(path: Path, table: Table) -> pl.DataFrame:
+    """Batches of an open segment as one table, without lines that are damaged."""
+    return _frame(read_json_lines(path, lambda line: parse_batch(line, table)), table)
+
+
+def _frame(batches: Iterable[Batch], table: Table) -> pl.DataFrame:
     columns: dict[str, list[Any]] = {name: [] for name in table.names}
-    for line in lines:
-        if not line.endswith(b"\n"):
-            break
-        content = json.loads(line)
+    for batch in batches:
         for name, values in columns.items():
-            values.extend(values_of(content["columns"].get(name), content["rows"]))
+            values.extend(values_of(batch.columns.get(name), batch.row_count))
     return pl.DataFrame(columns, schema=schema_of(table))
 
 
 def read_table(folder: Path, table: Table) -> pl.DataFrame:
-    """All rows of a table, in the order in which they were written; also while a process writes them."""
+    """All rows of a table, in the order in which they were written; also while a process writes them.
+
+    Damaged lines, rows and segments are lost (DamagedPart).
+    """
     parts = [_read_segment(path, table) for path in segments_of(folder, table.name).values()]
     return pl.concat(parts) if parts else pl.DataFrame(schema=schema_of(table))
 
 
 def _read_segment(path: Path, table: Table) -> pl.DataFrame:
     if path.name.endswith(_CLOSED):
-        return pl.read_parquet(path)
+        return read_closed(path, table)
     try:
-        with path.open("rb") as lines:
-            return _rows(table, lines)
+        return _rows(path, table)
     except FileNotFoundError:  # it was closed in between
-        return pl.read_parquet(path.with_name(path.name.replace(_OPEN, _CLOSED)))
+        return read_closed(path.with_name(path.name.replace(_OPEN, _CLOSED)), table)
+
+
+def read_closed(path: Path, table: Table) -> pl.DataFrame:
+    """The usable rows of a closed segment, with all columns of its table; none if the file is damaged (DamagedPart)."""
+    try:
+        found = read_frame(path, schema_of(table))
+    except UnreadableFile as error:
+        lose(path, 0, f"this part of the samples is left out: {error}")
+        return pl.DataFrame(schema=schema_of(table))
+    usable = pl.all_horizontal(pl.col(name).is_not_null() for name in required_columns(table))
+    for name in (name for name in table.names if name.endswith("_ns")):
+        usable &= pl.col(name).is_null() | pl.col(name).is_between(-LONGEST_NS, LONGEST_NS)
+    rows = found.filter(usable)
+    if rows.height < found.height:
+        lose(path, 0, f"{found.height - rows.height} of {found.height} rows are left out: they lack a name or a time")
+    return rows
 
 
 class SegmentWriter:
@@ -91,10 +113,11 @@ class SegmentWriter:
         """
         aside = []
         for path in sorted(self._folder.glob(f"{self._table.name}-*.{_OPEN}")):
-            try:
+            count, batches = self._read_open(path)
+            if len(batches) < count:
+                aside.append(self._set_aside(path, count, batches))
+            else:
                 self._close_segment(path)
-            except _UNREADABLE:
-                aside.append(self._set_aside(path))
         for path in self._folder.glob(f"{self._table.name}-*.new"):
             path.unlink()
         return tuple(aside)
@@ -135,34 +158,33 @@ class SegmentWriter:
             path.unlink()
             return
         try:
-            with path.open("rb") as lines:
-                _write(closed, _rows(self._table, lines))
+            _write(closed, _rows(path, self._table))
         except OSError as error:
             if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
                 raise
             return
         path.unlink()
 
-    def _set_aside(self, path: Path) -> str:
-        lines = [line for line in path.read_bytes().split(b"\n") if line]
-        whole = [line + b"\n" for line in lines if self._is_readable(line + b"\n")]
-        if whole:
-            _write(path.with_name(path.name.replace(_OPEN, _CLOSED)), _rows(self._table, whole))
+    def _read_open(self, path: Path) -> tuple[int, list[Batch]]:
+        """How many whole lines an open segment has, and the batches of those that can be read."""
+        count, batches = 0, []
+        for line in path.read_bytes().split(b"\n")[:-1]:
+            count += 1
+            with contextlib.suppress(ValueError):
+                batches.append(parse_batch(line, self._table))
+        return count, batches
+
+    def _set_aside(self, path: Path, count: int, batches: Sequence[Batch]) -> str:
+        if batches:
+            _write(path.with_name(path.name.replace(_OPEN, _CLOSED)), _frame(batches, self._table))
         damaged = path.with_name(f"{path.name}{_DAMAGED}")
         while damaged.exists():  # numbers are used again
             damaged = damaged.with_name(f"{damaged.name}{_DAMAGED}")
         path.rename(damaged)
         return (
-            f"{len(lines) - len(whole)} of {len(lines)} lines of {path.name} cannot be read: the others are kept, and "
+            f"{count - len(batches)} of {count} lines of {path.name} cannot be read: the others are kept, and "
             f"the file is set aside as {damaged.name}."
         )
-
-    def _is_readable(self, line: bytes) -> bool:
-        try:
-            _rows(self._table, [line])
-        except _UNREADABLE:
-            return False
-        return True
 
 
 def _write(path: Path, rows: pl.DataFrame) -> None:

@@ -27,11 +27,13 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from lab import durable
-from lab.errors import LabError, RunFolderFailed
+from lab.errors import LabError, RunFolderFailed, UnreadableFile
+from lab.untrusted_files import parse_yaml, read_json_lines
 from record.event_kinds import EventKind
 from record.run_clock import RunClock
 from record.sample_tables import TABLES, Batch, Table
 from record.segments import SegmentWriter
+from record.shapes import check_facts, parse_event
 
 FORMAT: Final = 1
 FOLDER_MODE: Final = 0o750
@@ -40,6 +42,7 @@ FOLDER_MODE: Final = 0o750
 Everything in it has the umask's permissions, but nobody else reaches it.
 """
 
+_RESTORE: Final = "restore it from a copy, or leave this run out"
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _PACKAGES: Final = ("eee-testbed", "gufo-snmp", "polars", "numpy", "netmiko")
 _SEGMENT_S: Final = 60.0
@@ -69,26 +72,32 @@ def versions() -> dict[str, str]:
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """`run.yaml` of a run; LabError if the folder has none."""
+    """`run.yaml` of a run; LabError if the folder has none, UnreadableFile if it is damaged."""
     path = folder / "run.yaml"
     try:
-        facts = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise UnreadableFile(str(path), 0, "is not UTF-8 text", _RESTORE) from error
     except OSError as error:
         raise LabError(
             f"{folder} is not a run's folder ({path.name}: {error.strerror}): name one below runs/."
         ) from error
+    facts = parse_yaml(text, str(path), _RESTORE)
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise LabError(f"{path} is not of format {FORMAT}: read it with the version that wrote it.")
+    try:
+        check_facts(facts)
+    except ValueError as error:
+        raise UnreadableFile(str(path), 0, f"is damaged ({error})", _RESTORE) from error
     return facts
 
 
 def read_events(folder: Path) -> list[dict[str, Any]]:
-    """The events of a run, in order, without a last line that a crash cut off."""
-    path = folder / "events.jsonl"
-    if not path.exists():
+    """The events of a run, in order, without a last line that a crash cut off. A damaged line is lost (DamagedPart)."""
+    try:
+        return list(read_json_lines(folder / "events.jsonl", parse_event))
+    except FileNotFoundError:
         return []
-    with path.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 class Run:

@@ -112,7 +112,7 @@ def _trial(folder: Path, begun: Mapping[str, Any], end: Mapping[str, Any] | None
         ended_ns=end["ended_ns"],
         figures={one["name"]: TrialFigure(one["value"], one["unit"]) for one in end.get("figures", ())},
         folder=trial_folder(folder, begun["trial"]),
-        loop_ns=tuple(end["loop_ns"]) if "loop_ns" in end else None,
+        loop_ns=tuple(end["loop_ns"]) if end.get("loop_ns") else None,
     )
 
 

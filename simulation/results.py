@@ -1,7 +1,7 @@
 """The folder of a simulation: its description and a Parquet file with one row a point, which grows point by point."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from fcntl import LOCK_EX, LOCK_NB, flock
@@ -15,10 +15,13 @@ import polars as pl
 
 from analysis.calibration import Calibration, save_calibration
 from lab import durable
-from lab.errors import LabError
+from lab.errors import LabError, UnreadableFile
+from lab.untrusted_files import lose
+from record.frames import read_frame
 from simulation.description import Description
 from simulation.point import Point
 
+_REMEDY: Final = "remove that file, and the points are simulated again"
 POINTS: Final = "points.parquet"
 DESCRIPTION: Final = "description.json"
 CALIBRATION: Final = "calibration.yaml"
@@ -38,6 +41,16 @@ def _column(kind: Any) -> Any:
 
 SCHEMA: Final = {field.name: _column(field.type) for field in fields(Point)}
 """Columns of the Parquet file; `Point` says what they mean."""
+
+_ALWAYS: Final = tuple(field.name for field in fields(Point) if not isinstance(field.type, UnionType))
+_COUNTED: Final = (
+    *("seed", "draw", "latency", "latency_half_width", "p50", "p99", "largest", "packets", "hops", "accepted"),
+    *("warm_up_cycles", "cycles", "control_share", "control_latency", "energy_pj_per_flit", "energy_ratio"),
+)
+_MOST: Final = 1e18
+_MOST_LOAD: Final = 1e3
+_EXACT: Final = 1e-6
+_SHARES: Final = tuple(name for name in _ALWAYS if name.endswith("_share"))
 
 
 class Results:
@@ -136,9 +149,30 @@ def read_points(path: Path) -> list[Point]:
     if not path.exists():
         return []
     try:
-        return [Point(**row) for row in pl.read_parquet(path).iter_rows(named=True)]
-    except (pl.exceptions.PolarsError, TypeError) as error:
-        raise WrongFolder(f"{path} is not a file of points: remove it, and the points are simulated again.") from error
+        rows = read_frame(path, SCHEMA, _REMEDY).iter_rows(named=True)
+    except UnreadableFile as error:
+        raise WrongFolder(str(error)) from error
+    points, lost = [], 0
+    for row in rows:
+        if all(row[name] is not None for name in _ALWAYS) and _in_range(row):
+            points.append(Point(**row))
+        else:
+            lost += 1
+    if lost and not points:
+        raise WrongFolder(f"{path} has no point: {_REMEDY}.")
+    if lost:
+        lose(path, 0, f"{lost} of its points are left out, as they lack a figure: {_REMEDY}")
+    return points
+
+
+def _in_range(row: Mapping[str, Any]) -> bool:
+    """Whether the figures of a point are possible ones."""
+    return (
+        0 < row["load"] <= _MOST_LOAD
+        and row["engine"] in {"flit", "packet"}
+        and all(-_EXACT <= row[name] <= 1 + _EXACT for name in _SHARES)
+        and all(row[name] is None or 0 <= row[name] < _MOST for name in _COUNTED)
+    )
 
 
 def _identity(description: Description, calibration: Calibration | None) -> dict[str, Any]:

@@ -5,7 +5,6 @@ link on which it is not in force at either end cannot sleep. LPI counters of a p
 its link's other end; a count that stood still during the probes shows a transmitter that never slept.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -14,8 +13,10 @@ import polars as pl
 
 from analysis.links.link_symptoms import EndView
 from analysis.links.sleep_path import GIGABIT_BYTE_US, SleepPath, Transmitter, path_between, plain_path
+from lab.errors import UnreadableFile
 from lab.model import End, Lab, Link
 from lab.topology import Topology
+from lab.untrusted_files import lose, read_object
 from record.samples import RunSamples
 from record.trials import Trial
 
@@ -54,10 +55,22 @@ class ProbedPath:
 def shown_in(trial: Trial) -> Shown:
     """What the switches showed before a trial; empty if that was not recorded."""
     try:
-        found = json.loads(trial.path(EEE_FILE).read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
+        found = read_object(trial.path(EEE_FILE), "probe again")
+    except FileNotFoundError:
         return {}
-    return {str(name): one for name, one in found.items() if isinstance(one, dict)} if isinstance(found, dict) else {}
+    except UnreadableFile as error:
+        lose(trial.folder / EEE_FILE, error.line, f"it is left out: it {error.sentence}")
+        return {}
+    usable = {name: one for name, one in found.items() if isinstance(one, dict) and _is_status(one)}
+    if len(usable) < len(found):
+        lose(trial.folder / EEE_FILE, 0, "ports whose EEE is not said as yes, no or unknown are left out")
+    return usable
+
+
+def _is_status(shown: Mapping[str, Any]) -> bool:
+    """Whether a port's entry says what readers rely on, in their types."""
+    states = all(shown.get(name) in (None, True, False) for name in ("enabled", "active"))
+    return states and isinstance(shown.get("hold_us"), int | None)
 
 
 def probed_path(

@@ -24,6 +24,7 @@ from controller.planning.check import Management
 from controller.planning.steps import Step
 from lab.durable import sync_folder
 from lab.errors import JournalFailed, LabError
+from lab.plain_text import one_line
 
 Outcome = Literal["applied", "taken back", "adopted"]
 Standing = Literal["applied", "taken back", "adopted", "broken", "to be confirmed", "unfinished"]
@@ -290,6 +291,16 @@ def _after(record: JournalState, entry: Entry) -> JournalState:  # noqa: C901, P
             return record
 
 
+def _checked(found: JournalState) -> JournalState:
+    """What was read; LabError if a pass changes what its state does not have."""
+    try:
+        for one in found.passes:
+            replay((step.change for step in one.steps), one.start)
+    except (LookupError, ValueError) as error:
+        raise LabError(f"its steps do not fit its states ({one_line(str(error))})") from error
+    return found
+
+
 def _parse(data: bytes) -> tuple[list[Entry], int]:
     """Entries, and the length of what they take; a torn last line does not count."""
     entries: list[Entry] = []
@@ -300,7 +311,8 @@ def _parse(data: bytes) -> tuple[list[Entry], int]:
         try:
             entries.append(_ENTRY.validate_json(line))
         except ValidationError as error:
-            raise LabError(f"line {number} is no entry that this version knows ({error.errors()[0]['msg']})") from error
+            said = one_line(error.errors()[0]["msg"])
+            raise LabError(f"line {number} is no entry that this version knows ({said})") from error
         length_byte += len(line)
     return entries, length_byte
 
@@ -318,7 +330,7 @@ def read_journal(path: Path, operand: str = "LAB") -> JournalState | None:
         raise LabError(f"{path} cannot be read ({error.strerror}): run this as its owner, or as root.") from error
     try:
         entries, _ = _parse(data)
-        return state_of(entries) if entries else None
+        return _checked(state_of(entries)) if entries else None
     except LabError as error:
         raise LabError(
             f"{path} cannot be parsed: {error}; check the switches, then move the file away and run "

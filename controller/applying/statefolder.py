@@ -18,6 +18,7 @@ from lab import durable
 from lab.errors import JournalFailed, LabError
 from lab.folder import operand_of
 from lab.model import Host, Lab
+from lab.plain_text import one_line
 
 _SYSTEM = Path("/var/lib/eee-testbed")
 _LOCKS = Path("/run/lock")
@@ -143,7 +144,7 @@ class StateFolder:
     def changes(self) -> dict[int, Path]:
         """Journals of the history by number, the oldest first; that of the last change is among them."""
         found = ((path.stem.removesuffix(_RUN), path) for path in self._past.glob("*.jsonl"))
-        return dict(sorted((int(stem), path) for stem, path in found if stem.isdecimal()))
+        return dict(sorted((int(stem), path) for stem, path in found if stem.isascii() and stem.isdecimal()))
 
     def reopen(self, number: int) -> None:
         """Make the journal of a change of the past the last one again, as it is about to be written."""
@@ -157,8 +158,8 @@ class StateFolder:
 def _owner(folder: Path) -> str:
     """The lab's folder that a state folder belongs to; empty if it does not say."""
     try:
-        return (folder / "lab").read_text(encoding="utf-8").strip()
-    except OSError:
+        return one_line((folder / "lab").read_text(encoding="utf-8").strip())
+    except (OSError, UnicodeDecodeError):
         return ""
 
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from controller.applying.stored import Stored
 from controller.model.state import Change, State, diff, replay
@@ -72,12 +72,12 @@ class RestoreJournal:
             journal = cls(path, content.home)
             for plan, levels in zip(content.plans, content.levels[1:], strict=True):
                 journal._append(Plan(plan.steps), levels)
-        except (OSError, ValidationError, PlanError) as error:
+            journal._levels[0] = content.levels[0]
+        except (OSError, ValueError, LookupError, PlanError) as error:  # a plan may name what no state has
             raise LabError(
                 f"{source} cannot be read: restore the lab by hand; `eeectl status` with the lab's name or folder "
                 "shows its present state."
             ) from error
-        journal._levels[0] = content.levels[0]
         return journal
 
     @property

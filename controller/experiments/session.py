@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pydantic import ValidationError
+
 from controller.applying.backend import measured_backend
 from controller.applying.lock import Lock
 from controller.applying.rounds import Stop
@@ -25,7 +27,7 @@ from controller.experiments.running import Outcome, Runner, TrialLoops
 from controller.experiments.signal_handling import SignalHandling
 from controller.experiments.validation import order_for, validate_experiment
 from controller.live.export.attach import ViewOptions, attach
-from lab.errors import LabError, RunFolderFailed
+from lab.errors import LabError, RunFolderFailed, UnreadableFile
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
 from lab.yaml_source import YamlSource
@@ -136,12 +138,18 @@ def experiment_in(folder: Path) -> tuple[Lab, Experiment]:
     facts = read_facts(folder)
     if facts.get("what") != "experiment":
         raise LabError(f"{folder} is not the run of an experiment: name the folder of one.")
-    lab = load_lab(Path(facts["lab_folder"]))
-    if digest_of(lab) != facts["lab_digest"]:
+    lab = load_lab(Path(str(facts.get("lab_folder", ""))))
+    if digest_of(lab) != facts.get("lab_digest"):
         raise LabError(
             f"the inventory of lab {lab.name} has changed since {folder} began: restore it, or start a new run."
         )
-    return lab, Experiment.model_validate(facts["experiment"])
+    try:
+        return lab, Experiment.model_validate(facts.get("experiment"))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, ("experiment", *first["loc"])))
+        remedy = "restore it from a copy, or start a new run"
+        raise UnreadableFile(str(folder / "run.yaml"), 0, f"is damaged ({key}: {first['msg']})", remedy) from error
 
 
 def lab_of_run(folder: Path) -> tuple[Lab, RunNote]:

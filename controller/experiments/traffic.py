@@ -9,16 +9,18 @@ Its osc component counts what a rank does to windows: "S" lines what it puts, wh
 what it fetches, which comes from the target. `one_sided.py` decides whether messages have it already.
 """
 
-import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Self
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from benchmarks.program import Placement
 from controller.experiments.one_sided import Count, apart
-from lab.errors import LabError
+from lab.errors import LabError, UnreadableFile
+from lab.untrusted_files import read_object
 
 PREFIX: Final = "monitor"
 """Each rank writes its counts to PREFIX.RANK.prof."""
@@ -108,10 +110,32 @@ def node_traffic(traffic: Traffic, placement: Placement) -> tuple[NodeTraffic, .
     return tuple(found)
 
 
+_REMEDY: Final = "run the program with --traffic"
+_Counts = Annotated[int, Field(ge=0, lt=1 << 62)]
+
+
+class _Stored(BaseModel):
+    """What `Traffic.plain` writes."""
+
+    messages: tuple[tuple[_Counts, ...], ...]
+    size_byte: tuple[tuple[_Counts, ...], ...] = Field(alias="bytes")
+
+    @model_validator(mode="after")
+    def _is_square(self) -> Self:
+        if any(len(row) != len(self.messages) for row in (*self.messages, *self.size_byte, self.size_byte)):
+            raise ValueError("the matrices are not square, or not of one size")
+        return self
+
+    @property
+    def traffic(self) -> Traffic:
+        """The matrix."""
+        return Traffic(self.messages, self.size_byte)
+
+
 def read_traffic(path: Path) -> Traffic:
     """Read `traffic.json` of a trial; LabError if it is missing or malformed."""
     try:
-        content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return Traffic(tuple(map(tuple, content["messages"])), tuple(map(tuple, content["bytes"])))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise LabError(f"{path} has no traffic matrix ({error}): run the program with --traffic.") from error
+        return _Stored.model_validate(read_object(path, _REMEDY)).traffic
+    except ValidationError as error:
+        said = error.errors()[0]["msg"]
+        raise UnreadableFile(str(path), 0, f"is no traffic matrix ({said})", _REMEDY) from error

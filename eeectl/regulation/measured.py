@@ -65,4 +65,4 @@ def _is_whole(folder: Path) -> bool:
     """Whether a run has ended by itself, with all its trials: its lab is restored."""
     facts = read_facts(folder)
     valid = {trial.slot for trial in read_trials(folder) if trial.valid}
-    return facts["state"] == "finished" and len(valid) == int(facts["slot_count"])
+    return facts["state"] == "finished" and len(valid) == int(facts.get("slot_count", 0))

@@ -4,7 +4,6 @@ It can be resumed: what was measured is in `runs/`, and how long each block took
 """
 
 import io
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,20 +12,23 @@ from typing import Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from eeectl.study.design import Content, Design
 from lab import durable
-from lab.errors import LabError
+from lab.errors import LabError, UnreadableFile
+from lab.json_text import parse_object
+from lab.untrusted_files import read_json_lines, read_yaml
 from record.store import read_facts
 
 ROOT: Final = Path("studies")
+
+_RESTORE: Final = "restore it, or begin a new study"
 
 RunState = Literal["none", "begun", "ended"]
 
 
 class _Head(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     format: Literal[1] = 1
     lab: str
@@ -50,7 +52,7 @@ class Block(BaseModel):
     `seen`: by parameter, the number of blocks that narrowed it until then, and its half width.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     kind: str
     time_s: float = Field(ge=0)
@@ -99,8 +101,8 @@ class StudyFolder:
         """Open a study that was begun. LabError if the folder has no readable study.yaml."""
         file = path / "study.yaml"
         try:
-            head = _Head.model_validate(YAML(typ="safe").load(file.read_text(encoding="utf-8")))
-        except (OSError, UnicodeDecodeError, YAMLError, ValidationError) as error:
+            head = _Head.model_validate(read_yaml(file, "name a folder below studies/"))
+        except (UnreadableFile, ValidationError) as error:
             raise LabError(
                 f"{path} is not a study: it has no readable study.yaml; name a folder below studies/."
             ) from error
@@ -142,11 +144,11 @@ class StudyFolder:
 
     def content(self, name: str) -> dict[str, Any]:
         """An experiment's file, as it is now; LabError if it cannot be read."""
-        try:
-            found = YAML(typ="safe").load(self.experiment(name).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, YAMLError) as error:
-            raise LabError(f"{self.experiment(name)} cannot be read: restore it, or begin a new study.") from error
-        return dict(found)
+        path = self.experiment(name)
+        found = read_yaml(path, _RESTORE)
+        if not isinstance(found, dict):
+            raise UnreadableFile(str(path), 0, "does not describe an experiment", _RESTORE)
+        return found
 
     def add_experiment(self, content: Content) -> None:
         """Write another experiment's file; LabError if that fails."""
@@ -158,12 +160,16 @@ class StudyFolder:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """Every block that was measured, in order; a last line that a crash cut off is left out."""
-        path = self.path / "blocks.jsonl"
-        if not path.exists():
+        """Every block that was measured, in order, without a last line that a crash cut off.
+
+        A damaged line is lost (DamagedPart).
+        """
+        try:
+            return tuple(
+                read_json_lines(self.path / "blocks.jsonl", lambda line: Block.model_validate(parse_object(line)))
+            )
+        except FileNotFoundError:
             return ()
-        with path.open(encoding="utf-8") as lines:
-            return tuple(Block.model_validate(json.loads(line)) for line in lines if line.endswith("\n"))
 
     def add_block(self, block: Block) -> None:
         """Note a block that was measured; LabError if that fails."""

@@ -1,16 +1,17 @@
 """The data of a report of simulations: each folder's description, points and calibration, read once."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from eee_engine import SimulationError, network_facts, zero_load_cycles
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from analysis.calibration import Calibration, load_calibration
 from analysis.predict.other_networks import PAPER_POWER
+from lab.errors import UnreadableFile
+from lab.untrusted_files import read_object
 from simulation.description import Energy, Router
 from simulation.energy import StateShares
 from simulation.point import Point
@@ -21,6 +22,7 @@ from simulation.summaries import LoadSummary, summaries
 if TYPE_CHECKING:
     from eee_engine import NetworkFacts
 
+_AGAIN: Final = "simulate again into another folder"
 _CLOSED_NODES: Final = 2048
 """The closed form walks over all pairs of nodes."""
 
@@ -59,7 +61,8 @@ class SimulationData:
         use = self.described.get("calibration")
         if self.calibration is not None and use is not None:
             switches = self.calibration.power.switches
-            switch = switches[use["switch"]] if use["switch"] else next(iter(switches.values()), None)
+            name = use.get("switch", "")
+            switch = switches.get(name) if name else next(iter(switches.values()), None)
             if switch is not None:
                 every = [carried, *(self._carried(load, shares) for shares in load.drawn_shares)]
                 found.append(fitted(every, switch, use["mbps"], self.router.packet_flits * self.energy.flit_bits))
@@ -70,19 +73,41 @@ class SimulationData:
         return Carried(facts["routers"], facts["nodes"], facts["links"], shares, load.accepted, passed)
 
 
+class _Use(BaseModel):
+    """The calibration that a simulation used, as its description has it."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    switch: str = ""
+    mbps: int = Field(ge=1)
+
+
+class _Described(BaseModel):
+    """What readers rely on in a description; it has more."""
+
+    name: str
+    routing: str
+    network: dict[str, Any]
+    router: Router
+    energy: Energy
+    calibration: _Use | None = None
+
+
 def read_simulation(folder: Path) -> SimulationData:
     """Read a folder; WrongFolder if it has no points, or is of another version."""
     points = read_points(folder / POINTS)
     if not points:
         raise WrongFolder(f"{folder} has no points yet: run eeectl simulate with its file again.")
     try:
-        described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-        network, router = described["network"], Router.model_validate(described["router"])
-        energy, facts = Energy.model_validate(described["energy"]), network_facts(network)
-    except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
-        raise WrongFolder(
-            f"{folder / DESCRIPTION} is not a description of this version: simulate again into another folder."
-        ) from error
+        described = read_object(folder / DESCRIPTION, _AGAIN)
+        written = _Described.model_validate(described)
+        network, router, energy = written.network, written.router, written.energy
+        facts = network_facts(network)
+    except UnreadableFile as error:
+        raise WrongFolder(str(error)) from error
+    except (ValidationError, SimulationError, OverflowError, TypeError, ValueError) as error:
+        said = " ".join(str(error).split())[:200]
+        raise WrongFolder(f"{folder / DESCRIPTION} is not a description of this version ({said}): {_AGAIN}.") from error
     calibration = load_calibration(folder / CALIBRATION) if (folder / CALIBRATION).is_file() else None
     return SimulationData(
         folder=folder,
@@ -90,7 +115,7 @@ def read_simulation(folder: Path) -> SimulationData:
         points=tuple(sorted(points, key=lambda one: (one.load, one.seed, one.draw))),
         loads=summaries(points),
         facts=facts,
-        empty_cycles=_empty_cycles(network, facts, str(described["routing"]), router),
+        empty_cycles=_empty_cycles(network, facts, written.routing, router),
         energy=energy,
         router=router,
         calibration=calibration,

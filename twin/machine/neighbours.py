@@ -14,12 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
+from lab.json_text import parse_object
+from lab.untrusted_files import lose
+
 _LIMITS = Path("/proc/sys/net/ipv4/neigh/default")
 _RECORD = Path("/run/eee-testbed.neighbours")
 _NAMES = (
     "gc_thresh2",
     "gc_thresh3",
 )  # above the first, old entries are evicted; above the second, new ones are refused
+_ANEW = "it is begun anew, and the present limits count as those before"
 _SPARE = 1024
 """For everything else on the machine: the kernel's default."""
 
@@ -60,7 +64,7 @@ def restore_limits(lab: Path, *, limits: Path = _LIMITS, record: Path = _RECORD)
 def _open_record(record: Path) -> Iterator[dict[str, Any]]:
     """Read the file, let the caller change it, and write it; one process at a time. Remove an empty record."""
     with _locked(record) as file:
-        state: dict[str, Any] = json.loads(file.read() or "{}")
+        state = _state_in(file.read(), record)
         yield state
         file.seek(0)
         file.truncate()
@@ -70,10 +74,24 @@ def _open_record(record: Path) -> Iterator[dict[str, Any]]:
             record.unlink()
 
 
+def _state_in(text: str, record: Path) -> dict[str, Any]:
+    """The content of the file; if it is damaged it is lost (DamagedPart), and the limits stay as they are."""
+    try:
+        state = parse_object(text or "{}")
+    except ValueError as error:
+        lose(record, 0, f"{_ANEW}: {error}")
+        return {}
+    parts = [state.get(name, {}) for name in ("rooms", "set", "before")]
+    if all(isinstance(part, dict) and all(isinstance(n, int) for n in part.values()) for part in parts):
+        return state
+    lose(record, 0, f"{_ANEW}: it does not hold numbers")
+    return {}
+
+
 def _locked(record: Path) -> TextIO:
     """Open the file, locked until it is closed; open it anew if it was removed while this process waited."""
     while True:
-        file = record.open("a+", encoding="ascii")
+        file = record.open("a+", encoding="ascii", errors="replace")
         fcntl.flock(file, fcntl.LOCK_EX)
         if record.exists() and record.stat().st_ino == os.fstat(file.fileno()).st_ino:
             file.seek(0)

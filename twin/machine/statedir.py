@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from lab import durable
 from lab.errors import LabError
 from lab.folder import STATE_ROOT
+from lab.untrusted_files import lose
 from twin.machine.cgroups import remove_groups
 from twin.machine.mgmt import remove_group
 
@@ -246,10 +247,17 @@ def new_group() -> int:
 
 
 def running_labs() -> dict[str, Journal]:
-    """Every lab with a journal under the state root, by name, crashed ones included; only those that may be read."""
+    """Every lab with a journal under the state root, by name, crashed ones included; only those that may be read.
+
+    A journal that cannot be read is lost (DamagedPart).
+    """
     found = {}
     for path in sorted(state_root().glob("*/lab.json")):
-        journal = StateDir(path.parent.name).load()
+        try:
+            journal = StateDir(path.parent.name).load()
+        except LabError as error:
+            lose(path, 0, f"this lab is left out: {error}")
+            continue
         if journal is not None:
             found[path.parent.name] = journal
     return found

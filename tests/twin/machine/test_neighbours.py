@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.untrusted_files import DamagedPart
 from twin.machine.neighbours import raise_limits, restore_limits
 
 
@@ -87,3 +88,12 @@ def test_limits_that_suffice_are_not_touched(limits: Path, labs: _Labs) -> None:
     assert _values(limits) == (100000, 100000)
     labs.down("one")
     assert _values(limits) == (100000, 100000)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"rooms": 1}', '{"before": {"gc_thresh2": "x"}}', "\xff", "[" * 5_000])
+def test_a_damaged_record_is_begun_anew_and_said(limits: Path, labs: _Labs, text: str) -> None:
+    (limits.parent / "record").write_text(text, encoding="latin-1")
+    with pytest.warns(DamagedPart, match="begun anew"):
+        labs.up("a", 66)
+    labs.down("a")
+    assert (limits / "gc_thresh3").read_text().strip() == "1024"
