@@ -4,16 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
 from controller.checking.recorded.shows import Records, judge_show
 from controller.checking.recorded.strip_walks import judge_strip
 from controller.checking.recorded.switch_walks import judge_switch
 from controller.checking.recorded.verdict import Stated, Verdict
 from controller.checking.recorded.walks import Recorded, read_walk
 from controller.drivers.mib_rows import text_of
-from lab.errors import LabError
+from lab.errors import LabError, UnreadableFile
+from lab.plain_text import decoded_lines, one_line
+from lab.untrusted_files import lose, read_yaml
 
 _WALKS: Final = frozenset({".snmprec", ".snmpwalk", ".walk"})
 _SHOW: Final = ".raw"
@@ -28,7 +27,7 @@ WalkJudge = Callable[[str, str, Recorded, Stated], Iterator[Verdict]]
 def judge_folder(folder: Path, more: Sequence[WalkJudge] = ()) -> Iterator[Verdict]:
     """Verdicts on all recordings below a folder, in the order of their paths; LabError if there is no recording.
 
-    `more` judges walks besides the readers of ports and strips.
+    `more` judges walks besides the readers of ports and strips. A file that cannot be read is lost (DamagedPart).
     """
     files = sorted(path for path in folder.rglob("*") if path.suffix in _WALKS | {_SHOW} and path.is_file())
     if not files:
@@ -37,8 +36,12 @@ def judge_folder(folder: Path, more: Sequence[WalkJudge] = ()) -> Iterator[Verdi
             "PLATFORM/COMMAND/NAME.raw with NAME.yml beside it."
         )
     for path in files:
-        name = str(path.relative_to(folder))
-        text = path.read_text(encoding="utf-8", errors="replace")
+        name = one_line(str(path.relative_to(folder)))
+        try:
+            text = decoded_lines(path.read_bytes())
+        except OSError as error:
+            lose(path, 0, f"this recording is left out, as it cannot be read ({error.strerror})")
+            continue
         beside = _beside(path)
         if path.suffix == _SHOW:
             where = path.resolve()  # the folder may be given from inside
@@ -65,14 +68,15 @@ def _device(recorded: Recorded) -> str:
 
 
 def _beside(path: Path) -> object:
-    """The content of NAME.yml beside a recording; None without it."""
+    """The content of NAME.yml beside a recording; None without it, or if it cannot be read (DamagedPart)."""
     beside = path.with_suffix(".yml")
-    try:
-        return YAML(typ="safe").load(beside.read_text(encoding="utf-8")) or {}
-    except FileNotFoundError:
+    if not beside.exists():
         return None
-    except (OSError, YAMLError) as error:
-        raise LabError(f"{beside} cannot be read: {' '.join(str(error).split())[:200]}") from error
+    try:
+        return read_yaml(beside, "record it again") or {}
+    except UnreadableFile as error:
+        lose(beside, error.line, f"it is left out: it {error.sentence}")
+        return None
 
 
 def _records(beside: object) -> Records | None:

@@ -84,7 +84,8 @@ def _found(switch: Switch, answers: Answers) -> dict[str, int]:
 
 def _memberships(recording: str, device: str, recorded: Recorded, names: Mapping[str, int]) -> Iterator[Verdict]:
     egress = below(recorded, VLAN_EGRESS.oid)
-    numbers = {value: int(number) for number, value in below(recorded, BASE_PORT_IF_INDEX.oid).items()}
+    base_ports = below(recorded, BASE_PORT_IF_INDEX.oid)
+    numbers = {value: int(number) for number, value in base_ports.items() if number.isdecimal()}
     bridged = {name: numbers[index] for name, index in names.items() if index in numbers}
     if not egress or not bridged:
         return
@@ -109,6 +110,6 @@ def _bits(recorded: Recorded, number: int) -> tuple[frozenset[int], frozenset[in
         digits = "".join(f"{octet:08b}" for octet in octets) if isinstance(octets, bytes) else ""
         return digits[number - 1 : number] == "1"
 
-    vids = [vid for vid, value in status.items() if value == _ACTIVE and has(VLAN_EGRESS, vid)]
+    vids = [vid for vid, value in status.items() if vid.isdecimal() and value == _ACTIVE and has(VLAN_EGRESS, vid)]
     untagged = frozenset(int(vid) for vid in vids if has(VLAN_UNTAGGED, vid))
     return frozenset(map(int, vids)) - untagged, untagged

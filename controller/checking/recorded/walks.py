@@ -27,6 +27,7 @@ _ROOTS: Final = {
     "SNMPv2-SMI::private.": "1.3.6.1.4.",
 }
 _NAMED: Final = re.compile(r"[A-Za-z][\w-]*::\S+")
+_OBJECT: Final = re.compile(r"[0-9]{1,10}(?:\.[0-9]{1,10})*")
 _NUMBERS, _OCTETS, _OID = frozenset({"2", "65", "66", "67", "70"}), "4", "6"
 _WALK_NUMBERS = frozenset({"INTEGER", "Counter32", "Counter64", "Gauge32", "Unsigned32", "UInteger32"})
 
@@ -58,8 +59,9 @@ def read_walk(text: str) -> Recorded:
         else:
             named = named or (shape["oid"] if shape and _NAMED.fullmatch(shape["oid"]) else "")
             continue
-        if value is not None:
-            found[_numbered(shape["oid"])] = value
+        name = _numbered(shape["oid"])
+        if value is not None and _OBJECT.fullmatch(name):
+            found[name] = value
     return Recorded.of(found, named)
 
 
@@ -104,22 +106,31 @@ def _whole_lines(text: str) -> Iterator[str]:
 
 
 def _of_snmprec(tag: str, value: str, *, is_hex: bool) -> SnmpValue | None:
+    if tag == _OCTETS:
+        return _octets(value) if is_hex else value.encode()
+    if tag in _NUMBERS:
+        return _number(value)
+    return value.strip(".") if tag == _OID else None
+
+
+def _number(digits: str) -> int | None:
+    """A number that SNMP can carry, which has at most 64 bits."""
+    return int(digits) if re.fullmatch(r"\s*-?[0-9]{1,20}\s*", digits) else None
+
+
+def _octets(digits: str) -> bytes | None:
     try:
-        if tag == _OCTETS:
-            return bytes.fromhex(value) if is_hex else value.encode()
-        if tag in _NUMBERS:
-            return int(value)
+        return bytes.fromhex(digits)
     except ValueError:
         return None
-    return value.strip(".") if tag == _OID else None
 
 
 def _of_snmpwalk(kind: str, value: str) -> SnmpValue | None:
     if kind == "STRING":
         return value.removeprefix('"').removesuffix('"').encode()
     if kind == "Hex-STRING":
-        return bytes.fromhex(value)
+        return _octets(value)
     if kind == "OID":
         return _numbered(value)
-    number = re.match(r"-?\d+", value.rpartition("(")[2])
-    return int(number[0]) if kind in _WALK_NUMBERS and number else None
+    number = re.match(r"-?[0-9]+", value.rpartition("(")[2])
+    return _number(number[0]) if kind in _WALK_NUMBERS and number else None

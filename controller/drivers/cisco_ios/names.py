@@ -49,9 +49,10 @@ def read_vids(text: str) -> frozenset[int]:
         found = _ATOM.fullmatch(atom)
         if not found:
             raise ValueError(f"'{atom}' is not a VLAN")
-        vids.update(range(int(found[1]), int(found[2] or found[1]) + 1))
-    if vids and not 1 <= min(vids) <= max(vids) <= 4094:
-        raise ValueError(f"{min(vids)} to {max(vids)} are not VLANs")
+        first, last = int(found[1]), int(found[2] or found[1])
+        if not 1 <= first <= last <= 4094:  # before they are written out, which may take all memory
+            raise ValueError(f"{first} to {last} are not VLANs")
+        vids.update(range(first, last + 1))
     return frozenset(vids)
 
 

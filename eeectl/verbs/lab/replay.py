@@ -15,6 +15,7 @@ from controller.checking.recorded.folder import judge_folder
 from controller.checking.recorded.verdict import Outcome, Verdict
 from controller.collecting.recorded_counters import judge_counters
 from eeectl import lab_text as show
+from eeectl.exit_status import DONE, REFUSED
 
 _OUTCOMES: tuple[Outcome, ...] = ("right", "refused", "misread")
 """Of readings that are compared with something."""
@@ -51,7 +52,7 @@ def replay(
     else:
         _print(verdicts)
     misread = any(verdict.outcome == "misread" for verdict in verdicts)
-    return 1 if misread or all(verdict.outcome == "unread" for verdict in verdicts) else 0
+    return REFUSED if misread or all(verdict.outcome == "unread" for verdict in verdicts) else DONE
 
 
 def _counts(verdicts: Sequence[Verdict]) -> dict[tuple[str, str], Counter[str]]:

@@ -1,11 +1,13 @@
 """`eeectl lab replay` counts verdicts, and fails if anything was misread."""
 
 import json
+import warnings
 from pathlib import Path
 
 import pytest
 
 from eeectl.cli import run
+from lab.untrusted_files import DamagedPart
 from tests.controller.checking.test_recorded import LLDP, LLDP_RECORDS, STRIP, SWITCH
 
 
@@ -67,6 +69,25 @@ def test_a_folder_of_which_nothing_can_be_read_fails_the_command(
 def test_a_folder_without_recordings_is_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["lab", "replay", str(tmp_path)]) == 1
     assert "holds no recording" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("damage", [b"\xff\xfe\x00", b"parsed_sample: [\x1b"])
+def test_a_damaged_file_beside_a_show_is_lost_and_the_rest_is_judged(
+    recordings: Path, capsys: pytest.CaptureFixture[str], damage: bytes
+) -> None:
+    (recordings / "cisco_s300" / "show_lldp_neighbors" / "one.yml").write_bytes(damage)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamagedPart)
+        assert run(["lab", "replay", str(recordings), "--json"]) == 0
+    verdicts = json.loads(capsys.readouterr().out)
+    assert "read" in {verdict["outcome"] for verdict in verdicts}, "nobody says any more what is right"
+    assert len(verdicts) > 1
+
+
+def test_where_nothing_can_be_read_the_command_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "noise.snmpwalk").write_bytes(bytes(range(256)))
+    assert run(["lab", "replay", str(tmp_path)]) == 1
+    assert "noise.snmpwalk: not read" in capsys.readouterr().out
 
 
 def test_the_first_hour_needs_a_switch_of_the_lab(capsys: pytest.CaptureFixture[str]) -> None:
