@@ -143,7 +143,7 @@ def _value(data: bytes, rng: random.Random) -> bytes:
     at = rng.randrange(len(lines))
     try:
         content = json.loads(lines[at])
-    except ValueError:
+    except (ValueError, RecursionError):  # it was damaged already
         return _flip(data, rng)
     lines[at] = json.dumps(_replaced(content, rng)).encode("utf-8", "surrogatepass")
     return b"\n".join(lines)
