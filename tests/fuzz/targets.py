@@ -34,7 +34,7 @@ from eeectl.study.folder import StudyFolder
 from lab.folder import find_lab, load_lab
 from lab.json_text import parse_json
 from lab.model import Lab, Switch
-from lab.plain_text import is_safe
+from lab.plain_text import decoded_lines, is_safe
 from record.run_tail import RunTail
 from record.sample_tables import TABLES
 from record.samples import RunSamples
@@ -260,7 +260,7 @@ def _parameters_of(program: Program) -> Any:
 
 def _programs(folder: Path) -> None:
     for path in folder.glob("*.txt"):
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = decoded_lines(path.read_bytes())  # as a launch takes it
         for program in PROGRAMS.values():
             program.read(_parameters_of(program), Placement(("n01", "n02"), 1), text)
 
