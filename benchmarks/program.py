@@ -18,7 +18,9 @@ READY: Final = "ranks ready"
 class Parameters(BaseModel):
     """What one can choose about a program; a program's own model names the rest, each name with its unit."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True, allow_inf_nan=False)  # a folder may be named 2024
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", coerce_numbers_to_str=True, allow_inf_nan=False
+    )  # a folder may be named 2024
 
 
 @dataclass(frozen=True, slots=True)
