@@ -10,15 +10,16 @@ that was moved is still the same run's.
 
 import contextlib
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
-from pydantic import AwareDatetime, ValidationError
+from pydantic import AfterValidator, AwareDatetime, ValidationError
 
 from controller.applying.processes import ProcessId, Standing
 from controller.applying.statefolder import StateFolder, state_root
 from controller.applying.stored import Stored
 from lab import durable
 from lab.errors import JournalFailed, LabError
+from lab.plain_text import one_line
 
 _NOTES: Final = "runs"
 _JOURNALS: Final = "restore"
@@ -34,7 +35,7 @@ class RunNote(Stored):
     run: str
     lab_folder: str = ""
     lab_digest: str = ""
-    command: str = ""
+    command: Annotated[str, AfterValidator(one_line)] = ""
     resumable: bool = True
     begun: AwareDatetime | None = None
     process: ProcessId | None = None
@@ -91,7 +92,7 @@ class RunNotes:
         return self._folder.path / _NOTES / f"{run.resolve().name}.json"
 
     def _old(self) -> RunNote | None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):  # no text, or no name of a file
             folder = Path((self._folder.path / _OLD_NOTE).read_text(encoding="utf-8").strip())
             if (folder / "run.yaml").exists():
                 return RunNote(run=str(folder))

@@ -46,6 +46,9 @@ class Rule:
     typed: bool = True
     """Whether it can be typed again as it stands."""
 
+    guards: bool = False
+    """Keeps frames out that another line may keep out, too: typed before others, and taken away after them."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Line:
@@ -105,14 +108,25 @@ class LineTable:
     def _back(self, name: str, now: Sequence[str], wanted: Sequence[str]) -> tuple[str, ...]:
         had, has = (_by_key(self._lines(name, lines)) for lines in (wanted, now))
         differing = [key for key in {**has, **had} if had.get(key) != has.get(key)]
-        gone = [(line.rule, line.undo) for key in differing if key not in had for line in has[key] if line.undo]
-        missing = [(line.rule, line.text) for key in differing for line in had.get(key, ()) if line.rule.typed]
+        gone = [
+            (line.rule, line.undo, line.rule.guards)
+            for key in differing
+            if key not in had
+            for line in has[key]
+            if line.undo
+        ]
+        missing = [
+            (line.rule, line.text, -line.rule.guards)
+            for key in differing
+            for line in had.get(key, ())
+            if line.rule.typed
+        ]
         steps = list(dict.fromkeys([*gone, *missing]))
         aim, start = self._mode(had), self._mode(has)
         if not self.lines_wait and aim != start:  # the other modes' lines are forgotten
-            steps = [(rule, text) for rule, text in steps if rule.mode in ("", aim)]
-        steps.sort(key=lambda step: self._turn(step[0], aim, changes=aim != start))
-        return tuple(text for _, text in steps)
+            steps = [step for step in steps if step[0].mode in ("", aim)]
+        steps.sort(key=lambda step: (self._turn(step[0], aim, changes=aim != start), step[2]))
+        return tuple(text for _, text, _ in steps)
 
     def _turn(self, rule: Rule, aim: str, *, changes: bool) -> int:
         if rule is self.mode:

@@ -33,6 +33,7 @@ def test_a_part_without_its_runs_says_so() -> None:
         list(PARTS["low"][1](Figures({})))
 
 
+@pytest.mark.slow
 def test_kept_runs_are_not_carried_out_again(tmp_path: Path) -> None:
     small = [replace(point(policy, "UR", 0.01), warm=200, cycles=400) for policy in ("TCEP", "SLaC")]
     first = simulate(small, tmp_path / "kept", 1)

@@ -108,6 +108,7 @@ def test_frames_from_before_the_recording_are_not_of_it(
     assert idle_ns == (recorded_ns[-1] - recorded_ns[0] if recorded_ns else 0)
 
 
+@pytest.mark.slow
 def test_gaps_of_a_millisecond_are_seen_as_such(pair: Pair, run_agent: Run, start_agent: Start) -> None:
     recorder = start_agent(pair.a, "idle_gaps", pair.a.interface, "--every-s", "60", "--rate-mbps", "1000")
     header = json.loads(recorder.line())
@@ -136,6 +137,7 @@ _SURE_NS = 300_000
 """Between the probe's own stamp of a frame and the ring's."""
 
 
+@pytest.mark.slow
 def test_a_frame_is_of_the_row_in_which_it_was_stamped(pair: Pair, run_agent: Run, start_agent: Start) -> None:
     """Although the kernel hands it over up to 100 ms later."""
     recorder = start_agent(pair.a, "idle_gaps", pair.a.interface, "--every-s", "0.02")
@@ -154,6 +156,7 @@ def test_a_frame_is_of_the_row_in_which_it_was_stamped(pair: Pair, run_agent: Ru
         assert surely <= count <= perhaps
 
 
+@pytest.mark.slow
 def test_rows_get_longer_as_the_recording_does(pair: Pair, run_agent: Run) -> None:
     words = ("--every-s", "0.01", "--share", "0.1", "--seconds", "1")
     told = run_agent(pair.a, "idle_gaps", pair.a.interface, *words).recording
@@ -171,6 +174,7 @@ _FLOOD = (
 )
 
 
+@pytest.mark.slow
 def test_what_is_seen_and_what_is_dropped_is_what_the_kernel_sent(own_pair: Pair, start_agent: Start) -> None:
     """Stopped while 120,000 frames go, with a ring for some 10,000."""
     a, b = own_pair.a, own_pair.b

@@ -163,6 +163,7 @@ def test_a_process_that_is_just_starting_is_killed_at_the_next_look(tmp_path: Pa
         starting.kill()
 
 
+@pytest.mark.slow
 def test_silence_ends_it_and_heartbeats_do_not() -> None:
     keeper = Keeper(linger_s=0.8)
     try:

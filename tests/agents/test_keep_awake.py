@@ -39,6 +39,7 @@ def test_frames_go_one_way_and_rounds_add_up(own_pair: Pair, start_agent: Start)
     assert sent <= received / 20, "a host on which nothing listens says so about once a second"
 
 
+@pytest.mark.slow
 def test_rounds_that_were_missed_are_late_and_not_made_up_for(own_pair: Pair, start_agent: Start) -> None:
     agent = start_agent(own_pair.a, "keep_awake", own_pair.b.address, "--every-us", "1000")
     agent.line_with('"rows"')
@@ -55,6 +56,7 @@ def test_rounds_that_were_missed_are_late_and_not_made_up_for(own_pair: Pair, st
     assert after - before < told.summary["rounds"] + 10
 
 
+@pytest.mark.slow
 def test_a_refused_frame_is_counted_and_no_end(own_pair: Pair, start_agent: Start) -> None:
     agent = start_agent(own_pair.a, "keep_awake", own_pair.b.address, "192.0.2.1", "--every-us", "5000")
     agent.line_with('"rows"')

@@ -23,6 +23,7 @@ Start = Callable[..., Running]
 SENTENCE = re.compile(r"node_sampler: [^\n]+\.\n")
 
 
+@pytest.mark.slow
 def test_samples_stand_on_whole_multiples_of_the_period(pair: Pair, run_agent: Run) -> None:
     ended = run_agent(pair.a, "node_sampler", pair.a.interface, "--every-s", "0.2", "--seconds", "2")
     assert (ended.status, ended.errors) == (0, "")
@@ -112,6 +113,7 @@ def test_missed_samples_are_told_and_not_invented(pair: Pair, start_agent: Start
     assert len(due) + missed == (due[-1] - due[0]) // 100_000_000 + 1
 
 
+@pytest.mark.slow
 def test_prometheus_reads_the_last_sample(pair: Pair, start_agent: Start) -> None:
     sampler = start_agent(pair.a, "node_sampler", pair.a.interface, "--every-s", "0.1", "--listen", "0")
     address = json.loads(sampler.line())["listening"]

@@ -15,7 +15,9 @@ from agents.recording import read_stream
 from agents.stream import Column, Stream
 from tests.support.laws import law
 
-ROWS = st.lists(st.lists(st.one_of(st.none(), st.integers(), st.text(max_size=5)), min_size=2, max_size=2), max_size=8)
+NUMBERS = st.integers(-(2**62), 2**62) | st.floats(-1e18, 1e18)
+BINS = st.lists(st.lists(NUMBERS, min_size=2, max_size=2), max_size=3)
+ROWS = st.lists(st.lists(st.none() | NUMBERS | BINS, min_size=2, max_size=2), max_size=8)
 COLUMNS = (Column("a_ns", "ns", "one"), Column("b", "", "another", {"side": "left"}))
 
 

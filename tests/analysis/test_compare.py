@@ -59,6 +59,7 @@ def _drifting(chance: np.random.Generator, ratio: float, blocks: int) -> list[di
     ]
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_ratio_holds_the_truth_and_a_drift_shared_by_a_block_does_not_widen_it() -> None:
     chance = np.random.default_rng(3)
     held, widths = 0, []

@@ -32,6 +32,7 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= _LONGEST_README
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_a_generated_page_is_up_to_date(name: str) -> None:
     assert (ROOT / name).read_text(encoding="utf-8") == PAGES[name](), "run `python -m eeectl.reference`"

@@ -52,6 +52,7 @@ sys.exit(execute(["wait-long"]))
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_wait_although_polars_is_imported() -> None:
     with subprocess.Popen(
         [sys.executable, "-c", _WAITING], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

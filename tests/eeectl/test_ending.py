@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 _LEFT_IN_A_LIBRARY = """
 import io, sys, threading, time
 from typing import Annotated
@@ -31,6 +33,7 @@ cli.main()
 """A thread waits below native code and awakes while the interpreter ends."""
 
 
+@pytest.mark.slow
 def test_a_thread_left_in_native_code_does_not_change_the_exit_status() -> None:
     done = subprocess.run(
         [sys.executable, "-c", _LEFT_IN_A_LIBRARY], capture_output=True, text=True, timeout=60, check=False

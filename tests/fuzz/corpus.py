@@ -3,15 +3,14 @@
 import json
 import tempfile
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
 
 from analysis.calibration import save_calibration
 from analysis.programs.profile import save_profile
 from analysis.programs.profile_reading import profiles_of
+from controller.applying.holder import Holder
 from controller.applying.journal import Begun, Done, Journal, RollingBack, Sending, Verified
-from controller.applying.lock import Holder
 from controller.drivers.driver import ASPECTS, Driver, Query, Show
 from controller.experiments.restore_journal import RestoreJournal
 from controller.model.state import VlanChange
@@ -153,14 +152,14 @@ def applied(folder: Path) -> None:
         journal.write(Verified(round=0))
         journal.write(RollingBack(why="a restart", found=state, steps=(step,)))
         journal.write(Done(outcome="taken back"))
-    restore = RestoreJournal(folder, state)
+    restore = RestoreJournal(folder / "restore.json", state)
     restore.settle(state, {"link": "on"})
     (folder / "ports.json").write_text('{"proved": {"sw1": {"p1": 1}}, "waiting": {"sw2": {"p1": "description x"}}}')
-    now = datetime.now(UTC)
-    holder = Holder(user="me", host="here", pid=1, command="apply", since=now, expires=now + timedelta(hours=1))
-    (folder / "lock").write_text(holder.model_dump_json(), encoding="utf-8")
+    (folder / "lock").write_text(Holder.me("apply").model_dump_json(), encoding="utf-8")
     (folder / "lab").write_text("/labs/toy\n")
-    (folder / "run").write_text("/runs/x\n")
+    (folder / "runs").mkdir()
+    note = {"run": "/runs/x", "command": "run x.yaml", "lab_digest": "ab" * 32}
+    (folder / "runs" / "x.json").write_text(json.dumps(note), encoding="utf-8")
 
 
 @kept

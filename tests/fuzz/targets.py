@@ -13,9 +13,10 @@ from analysis.report.page import page, report_of
 from analysis.report.report_data import read_report_data
 from benchmarks.program import Placement, Program
 from benchmarks.table import PROGRAMS
+from controller.applying.holder import Holder
 from controller.applying.journal import read_journal
-from controller.applying.lock import Holder
 from controller.applying.port_proof import PortProofs
+from controller.applying.run_notes import RunNotes
 from controller.applying.statefolder import StateFolder
 from controller.checking.recorded.folder import judge_folder
 from controller.drivers.cisco_ios.driver import CiscoIos
@@ -162,7 +163,7 @@ def _journal(folder: Path) -> None:
 
 
 def _restore(folder: Path) -> None:
-    found = RestoreJournal.load(folder)
+    found = RestoreJournal.load(folder / "restore.json", folder)
     if found is not None:
         _ = (found.home, found.length)
 
@@ -183,7 +184,7 @@ def _lock(folder: Path) -> None:
 def _state(folder: Path) -> None:
     state = StateFolder("toy")
     state.path = folder
-    _ = (state.noted_run(), state.changes())
+    _ = (RunNotes(state).all(), state.changes())
 
 
 def _recordings(folder: Path) -> None:
@@ -313,10 +314,10 @@ _EVERY: Final = (
     Target("simulation", corpus.simulated, lambda folder: _void(read_simulation(folder / "out"))),
     Target("study", corpus.study, _study, lambda name: not name.startswith("runs/") or name.endswith("run.yaml")),
     Target("journal", corpus.applied, _journal, lambda name: name == "journal.jsonl"),
-    Target("restore-journal", corpus.applied, _restore, lambda name: name == "way_home.json"),
+    Target("restore-journal", corpus.applied, _restore, lambda name: name == "restore.json"),
     Target("port-proofs", corpus.applied, _proofs, lambda name: name == "ports.json"),
     Target("lock", corpus.applied, _lock, lambda name: name == "lock"),
-    Target("state-folder", corpus.applied, _state, lambda name: name in {"lab", "run"}),
+    Target("state-folder", corpus.applied, _state, lambda name: name == "lab" or name.startswith("runs/")),
     Target("recordings", corpus.recordings, _recordings),
     Target("json", corpus.state_folder, _json),
     Target("programs", _outputs, _programs),

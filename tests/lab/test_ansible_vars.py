@@ -58,6 +58,7 @@ def _written(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_files_and_folders_of_variables_are_read_as_ansible_reads_them(folder: Path) -> None:
     _written(
         folder,
@@ -96,6 +97,7 @@ def test_templates_have_their_values_and_secrets_stay_lookups(folder: Path) -> N
     assert held["ansible_become_password"].value == "{{ lookup('env', 'X') }}"
 
 
+@pytest.mark.slow
 def test_what_is_encrypted_is_left_to_playbooks(folder: Path) -> None:
     encrypted = "$ANSIBLE_VAULT;1.1;AES256\n3162\n"
     _written(folder, {"group_vars/all/vault.yml": encrypted})
@@ -106,12 +108,14 @@ def test_what_is_encrypted_is_left_to_playbooks(folder: Path) -> None:
     assert {host.mtu_byte for host in load_lab(folder).hosts} == {4000}
 
 
+@pytest.mark.slow
 def test_a_template_that_cannot_be_evaluated_is_said_with_its_place(folder: Path) -> None:
     _written(folder, {"host_vars/n02.yml": 'ansible_host: "{{ nowhere }}.2"\n'})
     with pytest.raises(InventoryError, match=r"host_vars/n02.yml:1: ansible_host: .*cannot evaluate.*nowhere"):
         load_lab(folder)
 
 
+@pytest.mark.slow
 def test_a_file_that_ansible_cannot_read_is_said(folder: Path) -> None:
     _written(folder, {"group_vars/nodes.yml": "a: [\n"})
     with pytest.raises(InventoryError, match="Ansible cannot read it"):
@@ -145,6 +149,7 @@ def test_a_sites_own_variables_are_left_alone_and_misspelled_ones_are_not(folder
         load_lab(folder)
 
 
+@pytest.mark.slow
 def test_an_interface_from_elsewhere_is_named_where_a_cable_contradicts_it(folder: Path) -> None:
     _written(folder, {"host_vars/n01.yml": "---\ninterface: enp65s0f0\n"})
     with pytest.raises(InventoryError, match=r"n01 has no port eth0: its interface is enp65s0f0 \(.*n01.yml:2\)"):

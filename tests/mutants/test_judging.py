@@ -75,6 +75,7 @@ def _judged(checkout: Path, copies: Path, runner: Runner, *mutants: Mutant, suit
     return found
 
 
+@pytest.mark.slow
 def test_a_mutant_is_killed_by_a_test_it_names_or_one_of_its_area_or_lives(
     checkout: Path, copies: Path, runner: Runner
 ) -> None:
@@ -95,6 +96,7 @@ def test_a_mutant_is_killed_by_a_test_it_names_or_one_of_its_area_or_lives(
     assert text == _FILES["toy.py"]
 
 
+@pytest.mark.slow
 def test_what_shows_nothing_is_not_judged(checkout: Path, copies: Path, runner: Runner) -> None:
     broken, nothing, moved = _judged(
         checkout,
@@ -111,6 +113,7 @@ def test_what_shows_nothing_is_not_judged(checkout: Path, copies: Path, runner: 
     assert "old line is not in toy.py" in moved.by
 
 
+@pytest.mark.slow
 def test_mutants_of_rust_are_killed_by_cargo(checkout: Path, copies: Path, runner: Runner) -> None:
     rust = {"file": "engine/toy/src/lib.rs", "old": "x.min(y)", "unit": "-p toy"}
     killed, none, wrong = _judged(
@@ -128,6 +131,7 @@ def test_mutants_of_rust_are_killed_by_cargo(checkout: Path, copies: Path, runne
     assert "does not compile" in wrong.by
 
 
+@pytest.mark.slow
 def test_a_run_that_takes_too_long_has_failed(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOY_PID", str(tmp_path / "pid"))
     with _runner(0.5) as runner:
@@ -136,6 +140,7 @@ def test_a_run_that_takes_too_long_has_failed(checkout: Path, tmp_path: Path, mo
     assert "no end within 0.5 s" in ending.by
 
 
+@pytest.mark.slow
 def test_nothing_runs_any_more_after_a_stop(checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pid = tmp_path / "pid"
     monkeypatch.setenv("TOY_PID", str(pid))

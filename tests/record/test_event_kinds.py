@@ -82,11 +82,13 @@ def _bare_kinds(tree: ast.Module) -> Iterator[str]:
                 yield from _texts(case.pattern)
 
 
+@pytest.mark.slow
 def test_no_code_writes_or_reads_a_kind_outside_the_enum() -> None:
     bare = [f"{path}: {text!r}" for path, tree in _trees() for text in _bare_kinds(tree)]
     assert bare == []
 
 
+@pytest.mark.slow
 def test_sets_and_tables_of_kinds_are_made_of_the_enum() -> None:
     """A text that only an event's kind has (two words and more) stands nowhere but in the enum."""
     telling = {value for value in _VALUES if "_" in value}
@@ -100,6 +102,7 @@ def test_sets_and_tables_of_kinds_are_made_of_the_enum() -> None:
     assert found == []
 
 
+@pytest.mark.slow
 def test_every_kind_is_written() -> None:
     names = {
         node.attr

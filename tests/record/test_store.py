@@ -265,6 +265,7 @@ def _fill(run: Run, stopper: threading.Event) -> int:
     return tick
 
 
+@pytest.mark.slow
 def test_a_full_disk_loses_nothing_and_writing_continues_once_space_is_free(tiny_disk: Path) -> None:
     ballast = tiny_disk / "ballast"
     ballast.write_bytes(bytes(150_000))
@@ -284,6 +285,7 @@ def test_a_full_disk_loses_nothing_and_writing_continues_once_space_is_free(tiny
     assert [event["kind"] for event in read_events(run.folder)] == ["begun", "disk_recovered"]
 
 
+@pytest.mark.slow
 def test_a_disk_that_stays_full_is_one_error_and_what_was_written_is_readable(tiny_disk: Path) -> None:
     run = Run.create(tiny_disk, "full", {}, segment_s=3_600.0)
     _fill(run, threading.Event())

@@ -132,6 +132,7 @@ def test_the_bound_knows_what_a_switch_has_to_carry() -> None:
     assert lower_bound(network, streams, levels) == pytest.approx(2.5)
 
 
+@pytest.mark.slow
 def test_a_large_network_has_a_gap() -> None:
     """More than 50 switches: the heuristic, with what is not proved."""
     network = complete(51)

@@ -214,6 +214,7 @@ def test_any_network_stays_joined(
     Loop(network, load).epochs(150)
 
 
+@pytest.mark.slow
 def test_a_program_that_is_too_slow_gets_all_links_back_and_keeps_more_of_them() -> None:
     """Half as many go off each time it is too slow, for a time that doubles; in the end none."""
     network = complete(5)

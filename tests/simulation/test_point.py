@@ -31,6 +31,7 @@ def test_at_low_load_latency_is_that_of_an_empty_network() -> None:
     assert (point.energy_ratio, point.low_power_share, point.doubts) == (1.0, 0.0, "")
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_mean_of_a_long_run() -> None:
     truth = simulate_point(_description(precision={"within_percent": 0.1}), 0.7, 99)
     assert truth.latency is not None

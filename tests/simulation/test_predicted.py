@@ -104,6 +104,7 @@ def test_every_phy_has_a_rate() -> None:
     assert PHY_MBPS.keys() == PHYS.keys()
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     save_calibration(tmp_path / "c.yaml", calibration())

@@ -60,6 +60,7 @@ def test_a_stop_costs_the_point_that_was_being_simulated(tmp_path: Path) -> None
     assert len(_run(tmp_path, small_description())) == 3
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_points(tmp_path: Path) -> None:
     alone = _run(tmp_path / "one", small_description())
     together = _run(tmp_path / "two", small_description(), jobs=2)

@@ -67,6 +67,7 @@ def test_a_point_that_kills_its_process_is_given_up(deadly: Serve, words: str) -
         Worker(deadly).point(_description(), 0.1, 7)
 
 
+@pytest.mark.slow
 def test_a_mistake_comes_back_as_one_sentence() -> None:
     own = Worker()
     with pytest.raises(BrokenSimulation, match="does not work on a torus"):

@@ -40,6 +40,7 @@ _ACCURACY: Final = (
     Script("blind_links", ("--each", "1")),
     Script("miwa_experiment", ("--iterations", "20")),
     Script("packet_engine", None, lacking="its shortest case takes two minutes"),
+    Script("packet_saturation", None, lacking="engine/interconnect/tests/saturation.rs has the small networks"),
     Script("tcep_figures", None, ("--keep", "{folder}/runs"), lacking="test_tcep_figures.py runs its parts"),
     Script("killed_runs", None, lacking="test_restoring.py tries the moments in turns"),
     Script("every_step", None, lacking="it kills at every line: eight minutes"),

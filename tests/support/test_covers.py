@@ -14,11 +14,13 @@ def coverage() -> Coverage:
     return Coverage.read()
 
 
+@pytest.mark.slow
 def test_every_module_has_tests(coverage: Coverage) -> None:
     large = [one for one in coverage.modules if len((ROOT / one).read_text(encoding="utf-8").splitlines()) > _SMALL]
     assert [one for one in large if not coverage.of(one)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "tests"),
     [

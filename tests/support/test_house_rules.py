@@ -130,6 +130,7 @@ def _places(rule: str) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "allowed"), [("patch", PATCHES), ("sleep", SLEEPS), ("skip", SKIPS)])
 def test_a_rule_is_kept_but_for_what_is_listed(rule: str, allowed: dict[str, str]) -> None:
     assert _places(rule) == set(allowed)

@@ -42,6 +42,7 @@ LINES = LineTable(
             r"switchport general acceptable-frame-type \S+",
             "switchport general acceptable-frame-type all",
             mode="general",
+            guards=True,  # as PVID 4095 does
         ),
         Rule(r"switchport access vlan \d+", "no switchport access vlan", mode="access"),
         Rule(r"switchport trunk native vlan \S+", "no switchport trunk native vlan", mode="trunk"),

@@ -269,6 +269,7 @@ def test_same_data_same_answer(awake: Probes) -> None:
     assert fit_policy(probes, plain_path(), awake, seed=3) == fit_policy(probes, plain_path(), awake, seed=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rtt_us", [np.full(200, 30.0), np.full(200, np.nan)])
 def test_data_without_an_answer_is_refused_or_off(rtt_us: Floats) -> None:
     sent = np.cumsum(np.linspace(500, 4000, 200))

@@ -56,6 +56,7 @@ def test_a_switch_that_counts_no_frames_carries_its_bits_all_the_same(tmp_path: 
     assert any("does not count frames" in sentence for sentence in fit.unknown)
 
 
+@pytest.mark.slow
 def test_load_with_eee_is_left_out_and_reported_unless_the_port_is_too_busy_to_sleep(tmp_path: Path) -> None:
     """Without LPI counters. At 20 Mb/s a port sleeps for an unknown share, at 900 Mb/s not at all."""
 

@@ -139,6 +139,7 @@ def test_ports_that_are_always_up_are_refused() -> None:
         _fit(stages=up)
 
 
+@pytest.mark.slow
 def test_of_ports_that_are_always_up_what_they_save_asleep_is_found() -> None:
     held = []
     for seed in range(12):
@@ -228,6 +229,7 @@ def test_one_bad_window_is_left_out_and_reported(wrong_watt: float, number: int)
         assert found.half_width < 2 * clean.base_watt.half_width
 
 
+@pytest.mark.slow
 def test_no_window_is_left_out_of_clean_ones() -> None:
     for family in FAMILIES.values():
         for seed in range(4):
@@ -449,6 +451,7 @@ def test_same_windows_same_answer() -> None:
     assert _fit(seed=3) == _fit(seed=3)
 
 
+@pytest.mark.slow
 def test_columns_that_are_nearly_equal_leave_the_others_alone() -> None:
     """Bits, packets and senders of nearly one load: each is lost, but neither the fit nor the other powers."""
     held = []

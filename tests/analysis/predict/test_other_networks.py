@@ -92,6 +92,7 @@ def test_other_networks_are_never_without_a_warning() -> None:
     assert "the paper's, without errors" in printed
 
 
+@pytest.mark.slow
 def test_the_best_hold_is_the_shortest_that_the_bound_allows() -> None:
     """Gaps of 200 us cost a wake each and save little: a hold of more than 200 us avoids them."""
     gaps = {200.0: 1_000, 20_000.0: 100}
@@ -109,6 +110,7 @@ def test_the_best_hold_is_the_shortest_that_the_bound_allows() -> None:
     assert best.whole_percent > 0
 
 
+@pytest.mark.slow
 def test_where_no_hold_saves_eee_off_is_best() -> None:
     best = best_hold(Predictor(profile({30.0: 10_000}), exact_calibration(), ONE_SWITCH), parse_what_if("deep"), 1e-6)
     assert best.prediction is None
@@ -145,6 +147,7 @@ def test_predict_prints_and_saves(sweep: Path, fitted: str, tmp_path: Path, caps
     assert all(answer["time_s"]["low"] <= answer["time_s"]["value"] for answer in one["answers"])
 
 
+@pytest.mark.slow
 def test_all_configurations_of_a_run_are_predicted(
     sweep: Path, fitted: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

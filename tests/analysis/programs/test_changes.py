@@ -53,6 +53,7 @@ def test_repetitions_within_a_single_block_have_an_interval(tmp_path: Path) -> N
     assert held >= 50
 
 
+@pytest.mark.slow
 def test_more_blocks_make_it_narrower(tmp_path: Path) -> None:
     widths = []
     for blocks in (2, 12):

@@ -29,6 +29,7 @@ def measured() -> list[tuple[Profile, Played, Shape]]:
     return [(profile(shape, play(shape, None, 1)), play(shape, HOLD, 2), shape) for shape in shapes]
 
 
+@pytest.mark.slow
 def test_the_replay_estimates_run_times_that_it_was_not_fitted_to(
     measured: list[tuple[Profile, Played, Shape]],
 ) -> None:

@@ -57,6 +57,7 @@ def test_all_five_are_answered_with_intervals(found: Mapping[str, Finding]) -> N
         assert re.search(r"\(-?[\d,.]+ to -?[\d,.]+\)", found[topic].sentence), topic
 
 
+@pytest.mark.slow
 def test_the_cost_is_that_of_the_worst_gap_and_where_it_begins(found: Mapping[str, Finding]) -> None:
     """The synthetic program loses most just after the hold of 1 ms, and nothing below."""
     sentence = found["What EEE costs and saves"].sentence
@@ -211,6 +212,7 @@ def _slow_meter(time_s: float) -> Any:
     return part
 
 
+@pytest.mark.slow
 def test_a_trial_shorter_than_the_meters_period_has_no_joules(tmp_path: Path) -> None:
     for time_s, known in ((0.4, False), (4.0, True)):
         (run,) = read_report_data([write_run(tmp_path / str(time_s), _slow_meter(time_s))], None, "").runs
@@ -250,6 +252,7 @@ def test_a_sum_that_lacks_a_meter_is_unknown(tmp_path: Path) -> None:
     assert lacking is None
 
 
+@pytest.mark.slow
 def test_predicted_joules_are_of_the_switches_that_were_measured(tmp_path: Path) -> None:
     """Sw5, of another family without fitted power, is metered: its joules are on neither side of the comparison."""
 
@@ -297,6 +300,7 @@ def test_a_doubt_is_told_once_where_it_is_first_met() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_links_off_are_named_with_what_they_cost(tmp_path: Path) -> None:
     sentence = _found(write_run(tmp_path, write_regulation, write_probe), None)["Which links could be off"].sentence
     assert re.match(r"With all trunks and uplink off, hpl 4x2 took 2[23]\.\d+ % \(.* to .*\) longer; ", sentence)

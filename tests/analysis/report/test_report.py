@@ -98,6 +98,7 @@ def test_the_page_is_well_formed(text: str) -> None:
     assert set(found.anchors) <= set(found.ids)
 
 
+@pytest.mark.slow
 def test_the_page_needs_no_network(text: str) -> None:
     assert _read(text).fetched == []
     assert "@import" not in text

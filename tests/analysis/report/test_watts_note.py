@@ -55,6 +55,7 @@ def test_a_lab_without_a_note_has_none(study: Path, tmp_path: Path) -> None:
         assert not any("invented" in drawing.caption for drawing in section.drawings)
 
 
+@pytest.mark.slow
 def test_fits_carry_the_note_and_predictions_and_comparisons_print_it(
     study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -167,6 +167,7 @@ def test_the_cause_is_reported(lab: Lab, trouble: Trouble, error: type[LabError]
     assert "as it was before" in result.sentence
 
 
+@pytest.mark.slow
 def test_garbage_in_any_answer_is_never_taken_for_success(lab: Lab) -> None:
     start, planner = scene_of(lab, "link off")
     whole = ToyLab(lab, start)
@@ -262,6 +263,7 @@ def test_a_switch_that_never_comes_back_is_reported_and_recover_waits_for_it(lab
     assert not toys.harms
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_keeps_the_journal_for_recover(lab: Lab) -> None:
     start, planner = scene_of(lab, "link off")
     whole = ToyLab(lab, start)

@@ -57,6 +57,7 @@ def kill_at_sync(number: int) -> Callable[[int], None]:
     return sync
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", ["trees", "link off"])
 def test_killed_at_every_order_recover_rolls_the_lab_back_fully(lab: Lab, tmp_path: Path, scene: str) -> None:
     start, planner = scene_of(lab, scene)

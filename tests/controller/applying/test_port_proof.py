@@ -148,6 +148,7 @@ def test_descriptions_that_do_not_come_back_are_reported(
     assert not proofs.proved(switch.name)
 
 
+@pytest.mark.slow
 def test_an_agent_that_shows_descriptions_late_is_waited_for(
     scene: tuple[ros_face.RosFace | m4300_face.Face, Switch], tmp_path: Path
 ) -> None:
@@ -158,6 +159,7 @@ def test_an_agent_that_shows_descriptions_late_is_waited_for(
     assert [sentence.partition(":")[0] for sentence in said] == [switch.name]
 
 
+@pytest.mark.slow
 def test_a_proof_that_was_cut_off_is_cleaned_up_first(
     scene: tuple[ros_face.RosFace | m4300_face.Face, Switch], tmp_path: Path
 ) -> None:

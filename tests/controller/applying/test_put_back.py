@@ -178,6 +178,7 @@ def same(now: dict[str, str], before: dict[str, str], what: str) -> None:
         assert not rows, (what, name, rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lagged", [False, True], ids=["links", "lag"])
 def test_the_text_after_a_rollback_is_that_before(one: OneSwitch, lagged: bool) -> None:  # noqa: FBT001
     bench = Bench(one, lagged=lagged)

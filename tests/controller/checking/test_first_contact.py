@@ -140,6 +140,7 @@ def test_a_switch_that_ends_the_session_while_it_is_closed_is_met_anew(
         _is_as_wanted(box)
 
 
+@pytest.mark.slow
 def test_a_forced_change_of_the_password_is_answered_with_the_inventorys(
     lab: Lab, wanted: Callable[[SwitchFamily], Switch], caplog: pytest.LogCaptureFixture
 ) -> None:

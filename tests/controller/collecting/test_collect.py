@@ -24,6 +24,7 @@ def _polls(run: Run, source: str) -> list[tuple[int, str, str]]:
     return rows.select("tick", "outcome", "mark").rows()
 
 
+@pytest.mark.slow
 def test_a_hanging_source_delays_no_other_and_its_ticks_are_recorded_as_missed(run: Run) -> None:
     released = threading.Event()
     slow = ToySource("slow", lambda number: released.wait(20.0) and None if number == 1 else None)
@@ -45,6 +46,7 @@ def test_a_hanging_source_delays_no_other_and_its_ticks_are_recorded_as_missed(r
     assert not set(watts["tick"].to_list()) & set(missed)
 
 
+@pytest.mark.slow
 def test_ticks_keep_their_times_however_long_a_reading_takes(run: Run) -> None:
     source = ToySource("pdu1", lambda number: time.sleep(0.02 * (number % 3)))
     with Collector([Timed(source, 0.1)], run):

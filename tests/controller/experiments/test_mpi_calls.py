@@ -104,6 +104,7 @@ def _counted(folder: Path, ranks: int) -> MpiCalls | None:
     return read_calls(ranks, {path.name: path.read_text(encoding="utf-8") for path in folder.glob(f"{PREFIX}.*")})
 
 
+@pytest.mark.slow
 def test_calls_are_counted_once_and_reach_mpi_as_they_were_made(folder: Path) -> None:
     for rank in (0, 1):
         printed = _run(folder, "./program", rank=rank)

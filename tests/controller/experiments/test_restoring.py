@@ -38,6 +38,7 @@ def lab(tmp_path: Path) -> Lab:
     return small_lab(tmp_path / "toys")
 
 
+@pytest.mark.slow
 def test_killed_at_every_order_the_lab_is_restored_with_or_without_the_folder(lab: Lab, tmp_path: Path) -> None:
     count = orders_of(lab, tmp_path / "whole")
     assert count > 2 * len(lab.switches[0].ports), "descriptions are among them"
@@ -48,6 +49,7 @@ def test_killed_at_every_order_the_lab_is_restored_with_or_without_the_folder(la
         assert scene.restored_after(condition) == 0, (number, condition)
 
 
+@pytest.mark.slow
 def test_killed_at_every_tenth_of_a_second_the_lab_is_restored(lab: Lab, tmp_path: Path) -> None:
     scenes = [Scene(lab, tmp_path / f"after {time_s} s") for time_s in TENTHS_S]
     assert set(killed_by_time(scenes, orders_of(lab, tmp_path / "whole"))) == {-signal.SIGALRM}

@@ -207,6 +207,7 @@ def test_an_export_of_a_run_has_its_last_sample_and_ends_with_it(run: Run) -> No
         assert none is None
 
 
+@pytest.mark.slow
 def test_a_folder_that_disappears_ends_the_export_and_not_the_run(run: Run) -> None:
     with attach(run.folder, LAB, ViewOptions(prometheus="127.0.0.1:0")) as views:
         assert views is not None

@@ -51,6 +51,7 @@ def _walk(lab: Lab, state: State, plan: Plan, native: set[str]) -> State:
     return draft.freeze()
 
 
+@pytest.mark.slow
 def test_over_all_small_graphs_switches_with_one_native_vlan_carry_every_plan() -> None:
     for graph in ATLAS:
         count = graph.number_of_nodes()

@@ -48,6 +48,7 @@ def test_a_switch_is_set_up_through_the_trunk_that_it_is_reached_by_and_that_one
     assert first_lockout(case.lab, passed(case.found, plan.steps), ("sw1", 1)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "most", "only_at_rest"), [(2, 2, False), (3, 1, True)])
 def test_no_rollback_locks_a_switch_out(count: int, most: int, *, only_at_rest: bool) -> None:
     """Every graph, tree of the management's VLAN, entry, and switch that restarts; one restart is never refused.

@@ -142,6 +142,7 @@ def test_over_all_small_graphs_no_prefix_of_any_plan_loops_or_cuts() -> None:
                 _walk(lab, start, plan)
 
 
+@pytest.mark.slow
 def test_over_all_graphs_of_seven_switches_plans_are_proved() -> None:
     graphs = [g for g in nx.graph_atlas_g() if g.number_of_nodes() == 7 and nx.is_connected(g)]
     for graph in graphs[::8]:

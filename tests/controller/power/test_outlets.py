@@ -98,6 +98,7 @@ def test_true_watts_are_read_within_the_meters_step(live: Live) -> None:
     assert abs(reading.total.power_watt - sum(true_watt.values()) - own_watt) <= reading.total.power_step_watt + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("live", EVERY, indirect=True)
 def test_outlets_go_off_and_on(live: Live) -> None:
     outlet = Outlet("pdu1", 5, "n01")

@@ -100,6 +100,7 @@ def test_the_trial_begins_with_the_links_that_the_loop_has_left(looped: LoopedTo
     assert epochs[-1]["slowdown"] == 0.0
 
 
+@pytest.mark.slow
 def test_levels_that_follow_a_loop_begin_from_the_lab_before_the_run(looped: LoopedToy) -> None:
     with _beside(looped, _after_an_epoch(looped)):
         pass

@@ -97,6 +97,7 @@ def test_a_slow_agent_is_asked_for_everything_again(toy: UdpAgent, secret: Secre
     assert toy.asked[0] == 30
 
 
+@pytest.mark.slow
 def test_an_agent_that_was_slow_once_may_lose_as_many_requests_as_before(toy: UdpAgent, secret: Secret) -> None:
     """It is asked with long timeouts from then on: of a fifth that is lost, three in a row come every few walks."""
     agent = manager(toy, secret)

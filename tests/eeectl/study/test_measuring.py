@@ -136,6 +136,7 @@ def test_the_pilot_comes_first_and_then_what_narrows_most_within_the_budget(
     assert sum(block.time_s for block in folder.blocks) <= folder.aim.budget_s
 
 
+@pytest.mark.slow
 def test_the_table_says_what_is_known_wanted_next_and_how_each_ends(whole: tuple[StudyFolder, _ToyLab, str]) -> None:
     _, _, printed = whole
     assert "next: alltoall-eee, because alltoall 2x0, slower with eee on is not found yet; 3.8 min left" in printed
@@ -146,6 +147,7 @@ def test_the_table_says_what_is_known_wanted_next_and_how_each_ends(whole: tuple
         assert "±" in row
 
 
+@pytest.mark.slow
 def test_an_interval_that_was_narrowed_holds_the_truth(whole: tuple[StudyFolder, _ToyLab, str]) -> None:
     folder, _, _ = whole
     seen = [block.seen["alltoall 2x0, slower with eee on"] for block in folder.blocks[3:]]

@@ -21,6 +21,7 @@ print(Pace("slow").wall_s(), time.monotonic())
 """
 
 
+@pytest.mark.slow
 def test_a_budget_is_the_walls_time_in_a_lab_with_a_clock_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

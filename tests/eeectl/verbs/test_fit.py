@@ -51,6 +51,7 @@ def test_the_links_policy_is_that_of_the_echoes(found: Calibration) -> None:
     assert len(link.ends) == 2
 
 
+@pytest.mark.slow
 def test_run_time_is_fitted_with_that_policy_and_judged_on_what_was_held_out(found: Calibration) -> None:
     program = found.run_time["alltoall 4x1"]
     assert (program.node_count, program.rank_count, program.configuration_count) == (4, 4, 16)

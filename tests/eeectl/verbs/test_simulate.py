@@ -121,6 +121,7 @@ def test_ctrl_c_keeps_points(file: Path) -> None:
     assert "interrupted; 1 point is kept in simulations/ring: the same command goes on." in said.getvalue()
 
 
+@pytest.mark.slow
 def test_a_report_leaves_json_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert eeectl(["simulate", str(file), "--json", "--report"]) == 0
     found = json.loads(capsys.readouterr().out)

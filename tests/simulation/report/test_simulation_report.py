@@ -80,6 +80,7 @@ def test_the_page_is_well_formed_and_needs_no_network(folder: Path) -> None:
     assert found.sections == ["findings", "latency", "power", "doubts", "missing", "simulated"]
 
 
+@pytest.mark.slow
 def test_findings_and_figures_with_their_data(folder: Path) -> None:
     text = (folder / "both.html").read_text(encoding="utf-8")
     assert re.search(r"A packet takes [0-9.]+ cycles \([0-9.]+ to [0-9.]+\) at a load of 0.02", text)
@@ -96,6 +97,7 @@ def test_findings_and_figures_with_their_data(folder: Path) -> None:
     assert rows[0].startswith("simulation,load (flits/node/cycle),latency (cycles),latency (cycles) low")
 
 
+@pytest.mark.slow
 def test_one_simulation_has_its_models_in_one_figure(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -150,6 +150,7 @@ def test_a_switchs_sensor_is_entity_sensor(on_agent: type[OnAgent]) -> None:
     assert [walked[0], walked[1], walked[3]] == ["6", "9", "47"]
 
 
+@pytest.mark.slow
 def test_sets_from_the_agents_thread_and_ticks_do_not_block_each_other(on_agent: type[OnAgent]) -> None:
     found = on_agent("apc_rpdu2")
     stop = threading.Event()

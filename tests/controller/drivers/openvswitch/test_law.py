@@ -98,6 +98,7 @@ def test_frames_go_where_the_standard_says(
     )
 
 
+@pytest.mark.slow
 def test_a_foreign_flow_is_unreadable(single: Rack) -> None:
     session = single.sessions["sw1"]
     session.read()
@@ -159,6 +160,7 @@ def test_an_address_is_learned_and_forgotten(single: Rack) -> None:
     assert reached(single, "h2", one, other) == {"h3"}, "an entry goes before what was learned"
 
 
+@pytest.mark.slow
 def test_saved_means_that_the_next_boot_has_it(single: Rack) -> None:
     session = single.sessions["sw1"]
     folder = session.environment["OVS_RUNDIR"]

@@ -120,6 +120,7 @@ def test_an_empty_view_can_be_drawn() -> None:
     assert "trials" not in shown
 
 
+@pytest.mark.slow
 def test_a_closed_loop_has_a_panel_with_its_decisions_and_their_reasons() -> None:
     live_state = LiveState(LAB)
     live_state.take_event(loop_decided(1.0, "off", "it was not needed as a shadow link"))
@@ -138,6 +139,7 @@ def test_a_closed_loop_has_a_panel_with_its_decisions_and_their_reasons() -> Non
     assert "epoch 7: 1 links active" in captured.get()
 
 
+@pytest.mark.slow
 def test_filters_and_orders_step_on_and_cells_follow_the_feed() -> None:
     feed = _Toy(_busy())
     app = WatchApp(feed, feed.view)
@@ -163,6 +165,7 @@ def test_filters_and_orders_step_on_and_cells_follow_the_feed() -> None:
     assert state == "?"
 
 
+@pytest.mark.slow
 def test_a_feed_that_ends_ends_the_screen_with_its_reason() -> None:
     feed = _Toy(_busy(), error="the disk is gone: mount it.")
     app = WatchApp(feed, feed.view)

@@ -133,6 +133,7 @@ def _set_up(box: FactorySwitch, folder: Path, printed: str) -> None:
     assert box.new in (folder.parent / "known_hosts").read_text()
 
 
+@pytest.mark.slow
 def test_what_went_wrong_after_the_first_line_says_how_to_undo_it(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -211,6 +211,7 @@ def test_two_sessions_at_once_see_each_others_changes(served: Served) -> None:
     two.close()
 
 
+@pytest.mark.slow
 def test_there_are_only_so_many_sessions(served: Served) -> None:
     children = [served.logged_in() for _ in range(5)]
     sixth = served.ssh()
@@ -293,6 +294,7 @@ def test_without_power_connections_are_refused(served: Served) -> None:
     child.close()
 
 
+@pytest.mark.slow
 def test_an_idle_session_is_closed(served: Served) -> None:
     with served.device.change():
         served.device.personality.config.exec_timeout_s = 1
