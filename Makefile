@@ -7,7 +7,7 @@ export OMP_NUM_THREADS := 1
 PACKAGES := agents analysis benchmarks controller eee_testbed eeectl inventory lab playbooks record regulation simulation tests twin
 PART := @tests/part.sh
 SIDE_BY_SIDE := $(MAKE) --keep-going --jobs 2 --output-sync=target --no-print-directory
-PYTEST := pytest --quiet --no-header
+PYTEST := pytest --quiet --no-header --durations=25 --durations-min=5
 UNITS := $(PYTEST) -n 2 --dist worksteal
 
 demo: setup
