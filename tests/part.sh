@@ -7,6 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 noted=.tools/parts
+unset MAKEFLAGS MFLAGS # cargo would look for the job server of make
 
 case "$1" in
     --new)
