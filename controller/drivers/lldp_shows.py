@@ -42,6 +42,9 @@ def by_port(heard: Iterable[tuple[str, Neighbour]]) -> Mapping[str, Neighbour]:
 def _together(neighbours: tuple[Neighbour, ...]) -> Neighbour:
     if len(neighbours) == 1:
         return neighbours[0]
+    named = [one for one in neighbours if one.name]
+    if len(named) == 1 and len({one.chassis for one in neighbours}) == 1:
+        return named[0]  # a host speaks for itself, and the firmware of its card beside it: one device at one end
     several = tuple(sorted(neighbours, key=lambda one: (one.name, one.chassis, one.port)))
     return Neighbour(b"", b"", " and ".join(one.name or _text(one.chassis) for one in several), several)
 

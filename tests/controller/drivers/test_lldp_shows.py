@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.drivers.lldp_shows import Neighbour, query, read
+from controller.drivers.lldp_shows import Neighbour, by_port, query, read
 from lab.model import SwitchFamily
 
 _ICOS = """
@@ -123,3 +123,12 @@ def test_a_port_that_hears_two_has_both_in_whichever_order(family: SwitchFamily,
 def test_text_without_a_table_has_no_neighbours() -> None:
     assert read("cisco_sg", "LLDP is disabled.\n") == {}
     assert query("linux_bridge") is None
+
+
+def test_a_host_and_the_firmware_of_its_card_are_one_neighbour() -> None:
+    mac, other = bytes(6), bytes((2, 0, 0, 0, 0, 1))
+    daemon, card = Neighbour(mac, b"eth0", "n01"), Neighbour(mac, mac, "")
+    for heard in ((daemon, card), (card, daemon)):
+        assert by_port(("gi1", one) for one in heard) == {"gi1": daemon}
+    for stranger in (Neighbour(other, other, ""), Neighbour(mac, b"eth1", "n02")):
+        assert by_port([("gi1", daemon), ("gi1", stranger)])["gi1"].several

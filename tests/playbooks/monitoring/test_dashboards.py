@@ -140,7 +140,7 @@ def _recorded(lab: Lab, folder: Path) -> Iterator[Run]:
         now_ns = run.clock.now_ns()
         begun = TrialBegun(1, 1, 1, 0, {"eee": "off"}, "idle")
         run.event(EventKind.TRIAL_BEGUN, **begun.plain())
-        ended = TrialEnded(1, "valid", "", now_ns, now_ns, figures=[("time", 1.5, "s")])
+        ended = TrialEnded(1, "valid", "", now_ns - 1_500_000_000, now_ns, figures=[("time", 1.5, "s")])
         run.event(EventKind.TRIAL_ENDED, **ended.plain())
         link = lab.find_link("sw1:gi1/0/11").name
         run.event(EventKind.ACTUATION, what="eee", link=link, after="on", begun_ns=now_ns, ended_ns=now_ns)
