@@ -42,11 +42,18 @@ def by_port(heard: Iterable[tuple[str, Neighbour]]) -> Mapping[str, Neighbour]:
 def _together(neighbours: tuple[Neighbour, ...]) -> Neighbour:
     if len(neighbours) == 1:
         return neighbours[0]
-    named = [one for one in neighbours if one.name]
-    if len(named) == 1 and len({one.chassis for one in neighbours}) == 1:
-        return named[0]  # a host speaks for itself, and the firmware of its card beside it: one device at one end
+    if (host := _one_host(neighbours)) is not None:
+        return host
     several = tuple(sorted(neighbours, key=lambda one: (one.name, one.chassis, one.port)))
     return Neighbour(b"", b"", " and ".join(one.name or _text(one.chassis) for one in several), several)
+
+
+def _one_host(neighbours: tuple[Neighbour, ...]) -> Neighbour | None:
+    """A host that speaks for itself, beside the firmware of its card, which knows the card's MAC address alone."""
+    chassis = {one.chassis for one in neighbours}
+    names = {one.name for one in neighbours} - {""}
+    spoken = [one for one in neighbours if one.port != one.chassis]
+    return spoken[0] if len(chassis) == len(names) == len(spoken) == 1 else None
 
 
 def _text(chassis: bytes) -> str:

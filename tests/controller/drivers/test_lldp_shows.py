@@ -125,10 +125,11 @@ def test_text_without_a_table_has_no_neighbours() -> None:
     assert query("linux_bridge") is None
 
 
-def test_a_host_and_the_firmware_of_its_card_are_one_neighbour() -> None:
+@pytest.mark.parametrize("name", ["", "n01"])
+def test_a_host_and_the_firmware_of_its_card_are_one_neighbour(name: str) -> None:
     mac, other = bytes(6), bytes((2, 0, 0, 0, 0, 1))
-    daemon, card = Neighbour(mac, b"eth0", "n01"), Neighbour(mac, mac, "")
+    daemon, card = Neighbour(mac, b"eth0", "n01"), Neighbour(mac, mac, name)
     for heard in ((daemon, card), (card, daemon)):
         assert by_port(("gi1", one) for one in heard) == {"gi1": daemon}
-    for stranger in (Neighbour(other, other, ""), Neighbour(mac, b"eth1", "n02")):
+    for stranger in (Neighbour(other, other, ""), Neighbour(mac, b"eth1", "n01"), Neighbour(mac, mac, "n02")):
         assert by_port([("gi1", daemon), ("gi1", stranger)])["gi1"].several
