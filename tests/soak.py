@@ -1,8 +1,8 @@
 """What a night shows: `make soak`, or ``python -m tests.soak [PART ...]``.
 
-All laws on twenty times as many examples, every mutant, an hour of damaged files, a kill at every step, and each
-script of `tests/speed` and `tests/accuracy` with its full arguments. Each part appends a record to
-`tests/records/soak.jsonl`: what ran, on which commit, how long, how it ended, what it printed last.
+All laws in Python on twenty times as many examples, those in Rust on theirs, every mutant, an hour of damaged files, a
+kill at every step, and each script of `tests/speed` and `tests/accuracy` with its full arguments. Each part appends a
+record to `tests/records/soak.jsonl`: what ran, on which commit, how long, how it ended, what it printed last.
 """
 
 import argparse

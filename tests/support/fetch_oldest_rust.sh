@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fetches Debian 12's Rust 1.85, the oldest compiler that setup.sh takes, into .tools/rust-1.85, unpacked and not
-# installed, so that `make lint` notices code that needs a newer one. Quick when it is there already.
+# installed, so that `oldest_rust.sh` notices code that needs a newer one. Quick when it is there already.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 folder=.tools/rust-1.85
