@@ -88,6 +88,18 @@ if ! rust_ok; then
     rust_ok || die "no Rust compiler of version 1.85 or newer: install one (rustup.rs) and run this again"
 fi
 
+# A machine that has the compiler may lack what lints: Debian's come in the same version from the same source.
+if ! { cargo clippy --version && cargo fmt --version; } >/dev/null 2>&1; then
+    lints=
+    for names in "${rust_packages[@]}"; do
+        read -r compiler _ lints <<<"$names"
+        [ "$(dpkg-query -W -f '${db:Status-Status}' "$compiler" 2>/dev/null || true)" != installed ] || break
+        lints=
+    done
+    # shellcheck disable=SC2086 # several package names
+    if [ -n "$lints" ]; then apt_install $lints; else say "no clippy or rustfmt: \`rustup component add clippy rustfmt\`, or \`make check\` fails"; fi
+fi
+
 if command -v uv >/dev/null && uv --version >/dev/null 2>&1; then
     uv=uv
 else
