@@ -12,6 +12,7 @@ frames of management or those of switches behind it. These are set up last, the 
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby, pairwise
 
 from controller.model.state import (
@@ -76,7 +77,7 @@ def rollback_plan(
     odd = frozenset(name for name in found.switches if _is_odd(name, found, place))
     refusals: list[PlanError] = []
     second: ProvedRollback | None = None
-    for candidate in _candidates(lab, found, place, target, odd, management, abilities):
+    for candidate in _Candidates(lab, found, place, target, odd, management, abilities):
         try:
             plan = prove_rollback(lab, found, candidate(), target, management, abilities, lost_switch=bool(odd))
         except PlanError as error:
@@ -107,28 +108,30 @@ def restore_plan(
     return plan
 
 
+@dataclass(frozen=True)
 class _Candidates:
     """The plans that are tried, in order, for one lab as found."""
 
-    def __init__(
-        self,
-        lab: Lab,
-        found: State,
-        place: Position,
-        target: State,
-        odd: Collection[str],
-        management: Management | None,
-        abilities: Abilities,
-    ) -> None:
-        self.lab = lab
-        self.found = found
-        self.place = place
-        self.target = target
-        self.odd = odd
-        self.management = management
-        self.abilities = abilities
-        self.topology = Topology.of(lab)
-        self.ways_in = self._ways_in(management)
+    lab: Lab
+    found: State
+    place: Position
+    target: State
+    odd: Collection[str]
+    management: Management | None
+    abilities: Abilities
+
+    def __iter__(self) -> Iterator[Callable[[], Plan]]:
+        if self.odd:
+            yield self.skip_restored
+            if self.management is not None:
+                yield self.in_place
+            yield self.isolate
+        yield self.follow_journal
+        yield self.ignore_journal
+
+    @cached_property
+    def topology(self) -> Topology:
+        return Topology.of(self.lab)
 
     def follow_journal(self) -> Plan:
         """The journal's steps, whatever was found."""
@@ -230,11 +233,12 @@ class _Candidates:
         for cable in (link, *self.topology.cables[number]):
             yield from ((end.device, end.port) for end in (cable.a, cable.b) if end.device in self.odd)
 
-    def _ways_in(self, management: Management | None) -> tuple[frozenset[Place], ...]:
+    @cached_property
+    def ways_in(self) -> tuple[frozenset[Place], ...]:
         """Ports of odd switches that management may pass, in the order in which they are set up: see `in_place`."""
-        if management is None or not self.odd:
+        if self.management is None or not self.odd:
             return ()
-        paths = ManagementPaths(Watch(self.lab, self.found, (), management))
+        paths = ManagementPaths(Watch(self.lab, self.found, (), self.management))
         trunks = {name: paths.trunks_to(name) & self.topology.trunks.keys() for name in self.topology.switches}
         places = {name: frozenset(own for number in trunks[name] for own in self._ends(number)) for name in trunks}
         far = sorted(self.odd, key=lambda name: (-len(trunks[name]), name))
@@ -254,25 +258,6 @@ class _Candidates:
 
 
 _ODD = "a switch whose settings the journal does not explain"
-
-
-def _candidates(
-    lab: Lab,
-    found: State,
-    place: Position,
-    target: State,
-    odd: Collection[str],
-    management: Management | None,
-    abilities: Abilities,
-) -> Iterator[Callable[[], Plan]]:
-    candidates = _Candidates(lab, found, place, target, odd, management, abilities)
-    if odd:
-        yield candidates.skip_restored
-        if management is not None:
-            yield candidates.in_place
-        yield candidates.isolate
-    yield candidates.follow_journal
-    yield candidates.ignore_journal
 
 
 def follow(lab: Lab, found: State, steps: Sequence[Step], abilities: Abilities = UNLIMITED) -> Plan:
