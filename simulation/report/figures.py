@@ -61,10 +61,7 @@ def latency_drawing(every: Sequence[SimulationData]) -> Drawing:
 def _p99_drawing(every: Sequence[SimulationData]) -> Drawing:
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
-        found = [_plain(data, lambda one: one.p99) for data in every]
-        for place, (data, points) in enumerate(zip(every, found, strict=True)):
-            _series(axes, place, data.name, points)
-        values = [value.value for points in found for _, value in points]
+        values = _curves(axes, every, lambda one: one.p99)
         label(axes, _LOAD, "99th percentile of latency (cycles)")
         if values and max(values) > _TALL * min(values):
             logarithmic(axes, y=True)
@@ -78,31 +75,37 @@ def _p99_drawing(every: Sequence[SimulationData]) -> Drawing:
 def _accepted_drawing(every: Sequence[SimulationData]) -> Drawing:
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
-        for place, data in enumerate(every):
-            _series(axes, place, data.name, _plain(data, lambda one: one.accepted))
+        _curves(axes, every, lambda one: one.accepted)
         most = max(one.load for data in every for one in data.loads)
-        axes.plot((0, most), (0, most), color="0.6", lw=0.7, ls=(0, (1, 2)), label="all that is offered")
+        axes.plot((0, most), (0, most), color="0.6", lw=0.7, ls=(0, (1, 2)), label="accepted = offered")
         label(axes, "Offered (flits a node and cycle)", "Accepted (flits a node and cycle)")
         axes.set_xlim(left=0)
         axes.set_ylim(bottom=0)
         figure.legend(loc="outside lower center", ncols=2)
 
-    caption = "Traffic that arrives, against traffic that is offered: mean over seeds. Behind saturation they part."
+    caption = "Accepted against offered traffic: mean over seeds. Beyond saturation the curve leaves the dotted line."
     return draw("accepted-by-load", "Accepted against offered traffic", caption, paint, height_inch=3.0)
 
 
 def _hops_drawing(every: Sequence[SimulationData]) -> Drawing:
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
-        for place, data in enumerate(every):
-            _series(axes, place, data.name, _plain(data, lambda one: one.hops))
+        _curves(axes, every, lambda one: one.hops)
         label(axes, _LOAD, "Links between routers (mean of packets)")
         axes.set_xlim(left=0)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0.0, 1.1 * axes.get_ylim()[1])
         figure.legend(loc="outside lower center", ncols=2)
 
     caption = "Links between routers that a packet takes: adaptive routing goes round what is full or asleep."
     return draw("hops-by-load", "Links that a packet takes, by load", caption, paint, height_inch=3.0)
+
+
+def _curves(axes: Axes, every: Sequence[SimulationData], value: Callable[[LoadSummary], float | None]) -> list[float]:
+    """A curve of each simulation by load; returns the values of all."""
+    found = [_plain(data, value) for data in every]
+    for place, (data, points) in enumerate(zip(every, found, strict=True)):
+        _series(axes, place, data.name, points)
+    return [interval.value for points in found for _, interval in points]
 
 
 def _plain(data: SimulationData, value: Callable[[LoadSummary], float | None]) -> list[tuple[float, Interval]]:
