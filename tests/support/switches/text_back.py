@@ -9,15 +9,27 @@ from controller.drivers.driver import KeepsText
 from controller.model.config_text import ConfigText, differences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from controller.drivers.driver import Answers, Command, Driver, Query
+    from controller.model.state import PortState
     from lab.model import Switch
 
 
 def text_of(driver: Driver, switch: Switch, ask: Callable[[Iterable[Query]], Answers]) -> ConfigText:
     assert isinstance(driver, KeepsText)
     return driver.text(switch, ask(driver.text_queries(switch)))
+
+
+_OF_VLANS = frozenset({"untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering"})
+
+
+def met_by_frames(ports: Mapping[str, PortState], wire: Callable[[str], Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What frames meet at each port; a member of a LAG forwards as the LAG does, whatever its own VLANs are."""
+    return [
+        {field: value for field, value in wire(name).items() if not (port.lag and field in _OF_VLANS)}
+        for name, port in ports.items()
+    ]
 
 
 def put_text_back(

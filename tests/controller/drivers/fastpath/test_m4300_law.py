@@ -31,7 +31,7 @@ from lab.errors import NotExpressible, Unreadable
 from tests.support.laws import law
 from tests.support.switches.drawn_states import MACS, VIDS, between, targets
 from tests.support.switches.m4300_face import NAMES, SWITCH, Face
-from tests.support.switches.text_back import put_text_back, require_named, text_of
+from tests.support.switches.text_back import met_by_frames, put_text_back, require_named, text_of
 
 ALL = frozenset(ASPECTS)
 LAGGED = ("1/0/5", "1/0/6")
@@ -154,7 +154,7 @@ def test_many_changes_at_once_and_back_again(shared_face: Face, data: Any) -> No
     assert DRIVER.parse(SWITCH, ALL, face.ask(DRIVER.queries(SWITCH, ALL)), before) == after
     face.execute(DRIVER.render(SWITCH, [change.inverse for change in reversed(changes)]))
     assert differing(face, before) == ()
-    put_text_back(DRIVER, SWITCH, face.ask, face.execute, wanted, lambda: [face.wire(name) for name in before.ports])
+    put_text_back(DRIVER, SWITCH, face.ask, face.execute, wanted, lambda: met_by_frames(before.ports, face.wire))
     assert differing(face, before) == ()
     require_named(face.device.personality.render(), lines, text_of(DRIVER, SWITCH, face.ask), wanted)
 

@@ -29,7 +29,7 @@ from controller.model.state import (
 )
 from lab.errors import NotExpressible
 from tests.support.switches.ros_face import LAG_1, NUMBERS, SWITCH, RosFace
-from tests.support.switches.text_back import put_text_back, require_named, text_of
+from tests.support.switches.text_back import met_by_frames, put_text_back, require_named, text_of
 
 ALL = frozenset(ASPECTS)
 LAW = settings(
@@ -201,7 +201,7 @@ def test_a_whole_plan_at_once_and_taken_back(face: RosFace, lines: list[str], da
     assert_same(read(face), replay(changes, State({"sw1": before})).switches["sw1"])
     face.execute(DRIVER.render(SWITCH, [change.inverse for change in reversed(changes)]))
     assert_same(read(face), before)
-    put_text_back(DRIVER, SWITCH, face.ask, face.execute, wanted, lambda: [face.wire(name) for name in before.ports])
+    put_text_back(DRIVER, SWITCH, face.ask, face.execute, wanted, lambda: met_by_frames(before.ports, face.wire))
     assert_same(read(face), before)
     require_named(face.device.personality.render(), said, text_of(DRIVER, SWITCH, face.ask), wanted)
 
