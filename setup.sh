@@ -115,9 +115,9 @@ if ! (cd engine && cargo fetch --locked --offline --quiet 2>/dev/null); then
     say "fetching the engine's crates"
     (cd engine && cargo fetch --locked --quiet)
 fi
-if ! "$uv" sync --locked --check >/dev/null 2>&1; then
+if ! "$uv" sync --locked --all-extras --check >/dev/null 2>&1; then
     say "making the Python environment .venv and building the engine (a minute or two the first time)"
-    "$uv" sync --locked --quiet
+    "$uv" sync --locked --all-extras --quiet
 fi
 # Debian's kernel for the tests of Linux switches: unpacked into .tools, not installed.
 if ! compgen -G ".tools/kernel/boot/vmlinuz-*" >/dev/null; then

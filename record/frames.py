@@ -1,8 +1,8 @@
 """Parquet files that may be damaged or hostile, as frames of a known schema."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import polars as pl
 
@@ -10,6 +10,7 @@ from lab.errors import UnreadableFile
 from lab.plain_text import one_line
 
 _REMEDY: Final = "restore it from a copy"
+_Read = TypeVar("_Read")
 _TYPES_READ: Final[Mapping[Any, frozenset[Any]]] = {
     pl.Float64: frozenset({pl.Float64, pl.Float32, pl.Int64, pl.Int32, pl.Null}),
     pl.Int64: frozenset({pl.Int64, pl.Int32, pl.UInt32, pl.Null}),
@@ -24,8 +25,25 @@ def read_frame(path: Path, schema: Mapping[str, Any], remedy: str = _REMEDY) -> 
 
     A column that the file lacks is empty, as is a number that is not finite. Text is safe to show.
     """
+    return _of_schema(_opened(path, remedy, lambda: pl.read_parquet(path, glob=False)), path, schema, remedy)
+
+
+def parse_parquet(data: bytes, path: Path, remedy: str, *, most_rows: int) -> tuple[Mapping[str, str], pl.DataFrame]:
+    """The metadata and all columns of a file's content, as they are; UnreadableFile as `read_frame` has it.
+
+    More rows than that are refused before they are read: a small file may hold very many.
+    """
+    metadata = _opened(path, remedy, lambda: pl.read_parquet_metadata(data))
+    rows = _opened(path, remedy, lambda: pl.scan_parquet(data).select(pl.len()).collect().item())
+    if rows > most_rows:
+        raise UnreadableFile(str(path), 0, f"has more than {most_rows} rows", remedy)
+    return metadata, _opened(path, remedy, lambda: pl.read_parquet(data))
+
+
+def _opened(path: Path, remedy: str, read: Callable[[], _Read]) -> _Read:
+    """What polars reads, its errors as UnreadableFile."""
     try:
-        found = pl.read_parquet(path, glob=False)
+        return read()
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -33,7 +51,6 @@ def read_frame(path: Path, schema: Mapping[str, Any], remedy: str = _REMEDY) -> 
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, MemoryError) as error:
         said = " ".join(str(error).split())[:200]
         raise UnreadableFile(str(path), 0, f"is damaged or not Parquet ({said})", remedy) from error
-    return _of_schema(found, path, schema, remedy)
 
 
 def _of_schema(found: pl.DataFrame, path: Path, schema: Mapping[str, Any], remedy: str) -> pl.DataFrame:

@@ -2,17 +2,25 @@
 
 A row is a call; the rows of a rank are in the order of its calls, and ranks follow each other. `COLUMNS` says what the
 columns mean, `calls.CALLS` what `bytes` and `sizes` are of which call. A loop is a row LOOP with the number of its
-passes, its calls, and a row END. Peers are ranks of the call's communicator. What concerns the whole program is JSON in
-the file's metadata (key `replay`): its name, ranks, communicators, where it comes from, and what was assumed in reading.
+passes, its calls, and a row END. Peers are ranks of the call's communicator. What concerns the whole program is JSON
+in the file's metadata (key `replay`): its name, ranks, communicators, its source, and what was assumed in reading.
+`seal.py` adds a digest, which a reader of replay files wants and other readers of Parquet skip.
 """
 
+import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import polars as pl
+
+from lab.errors import UnreadableFile
+from lab.json_text import parse_object
+from record.frames import parse_parquet
+from simulation.replay.checks import MOST_MEMBERS, MOST_RANKS, BadProgram, check_program
+from simulation.replay.seal import sealed, unsealed
 
 FORMAT: Final = 1
 """Of the file; a reader refuses later ones."""
@@ -34,6 +42,8 @@ COLUMNS: Final[Mapping[str, tuple[Any, str]]] = {
 """Type and meaning of the columns."""
 
 SCHEMA: Final = {name: kind for name, (kind, _) in COLUMNS.items()}
+_MOST_CALLS: Final = 1 << 28
+_REMEDY: Final = "import the trace or generate the program again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +72,11 @@ def write_program(path: Path, program: Program) -> None:
         "source": program.source,
         "assumed": list(program.assumed),
     }
+    parquet = io.BytesIO()
     program.calls.select(list(SCHEMA)).cast(SCHEMA).write_parquet(  # type: ignore[arg-type]
-        path, compression="zstd", metadata={KEY: json.dumps(about)}
+        parquet, compression="zstd", metadata={KEY: json.dumps(about)}
     )
+    path.write_bytes(sealed(parquet.getvalue()))
 
 
 def _packed(ranks: Sequence[int]) -> dict[str, int] | list[int]:
@@ -73,3 +85,89 @@ def _packed(ranks: Sequence[int]) -> dict[str, int] | list[int]:
     if step and list(ranks) == list(range(ranks[0], ranks[0] + step * len(ranks), step)):
         return {"first": ranks[0], "ranks": len(ranks), "step": step}
     return list(ranks)
+
+
+def read_program(path: Path) -> Program:
+    """The program of a file, every reference in it checked; UnreadableFile says what is wrong with it."""
+    try:
+        parquet = unsealed(path.read_bytes())
+    except OSError as error:
+        raise UnreadableFile(str(path), 0, f"cannot be read ({error.strerror})", "name a replay file") from error
+    except ValueError as error:
+        raise UnreadableFile(str(path), 0, str(error), _REMEDY) from error
+    metadata, calls = parse_parquet(parquet, path, _REMEDY, most_rows=_MOST_CALLS)
+    if KEY not in metadata:
+        raise UnreadableFile(str(path), 0, f"has no metadata `{KEY}`", _REMEDY)
+    try:
+        return _program(parse_object(metadata[KEY]), calls)
+    except _Later as error:
+        raise UnreadableFile(str(path), 0, str(error), "update eee-testbed") from error
+    except BadProgram as error:
+        raise UnreadableFile(str(path), 0, str(error), _REMEDY) from error
+    except ValueError as error:
+        raise UnreadableFile(str(path), 0, f"has metadata that cannot be read ({error})", _REMEDY) from error
+
+
+class _Later(ValueError):
+    """A file of a later format."""
+
+
+def _program(about: Mapping[str, Any], found: pl.DataFrame) -> Program:
+    form = about.get("format")
+    if _is_number(form) and form > FORMAT:
+        raise _Later(f"has the format {form}, and this version reads up to {FORMAT}")
+    if form != FORMAT or not _is_number(form):
+        raise BadProgram("has metadata without a format")
+    name, ranks, source = about.get("name"), about.get("ranks"), about.get("source")
+    assumed, packed = about.get("assumed"), about.get("communicators")
+    if not isinstance(name, str) or not isinstance(source, str) or not _are_texts(assumed):
+        raise BadProgram("has metadata without name, source or assumed")
+    if not _is_number(ranks) or not 1 <= ranks <= MOST_RANKS:
+        raise BadProgram(f"has metadata without a number of ranks from 1 to {MOST_RANKS}")
+    if not isinstance(packed, list):
+        raise BadProgram("has metadata without communicators")
+    communicators = tuple(_unpacked(one, number) for number, one in enumerate(packed))
+    calls = _of_schema(found)
+    check_program(calls, ranks, communicators)
+    return Program(name, ranks, calls, communicators, source, tuple(assumed))
+
+
+def _is_number(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _are_texts(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _unpacked(value: object, number: int) -> Sequence[int]:
+    """The ranks of a communicator, as `_packed` wrote them."""
+    match value:
+        case {"first": first, "ranks": ranks, "step": step, **rest} if not rest:
+            if all(map(_is_number, (first, ranks, step))) and 0 < ranks <= MOST_MEMBERS and step:
+                return range(first, first + step * ranks, step)
+        case list() if all(map(_is_number, value)):
+            return value
+    raise BadProgram(
+        f"has in its metadata a communicator {number} that is neither a list of ranks nor first, ranks, step"
+    )
+
+
+def _of_schema(found: pl.DataFrame) -> pl.DataFrame:
+    columns = []
+    for name, kind in SCHEMA.items():
+        if name not in found.columns:
+            raise BadProgram(f"has no column `{name}`")
+        column = found[name]
+        plain = column.dtype.inner if isinstance(column.dtype, pl.List) else column.dtype
+        if isinstance(column.dtype, pl.List) != (name == "sizes") or not plain.is_integer():
+            raise BadProgram(f"has the column `{name}` of the type {column.dtype}, not {kind}")
+        try:
+            column = column.cast(kind, strict=True)
+        except pl.exceptions.PolarsError as error:
+            raise BadProgram(f"has numbers in the column `{name}` that are none of {kind}") from error
+        empty = column.list.eval(pl.element().is_null()).list.any() if name == "sizes" else column.is_null()
+        if empty.any():
+            raise BadProgram(f"has empty cells in the column `{name}`")
+        columns.append(column)
+    return pl.DataFrame(columns)

@@ -39,9 +39,7 @@ class ProgramWriter:
             for name, values in self._columns[rank].items():
                 columns[name] += values
         calls = pl.DataFrame(columns, schema=SCHEMA, strict=False)
-        return Program(
-            self._name, self._ranks, calls, tuple(self._communicators), self._source, tuple(self._assumed)
-        )
+        return Program(self._name, self._ranks, calls, tuple(self._communicators), self._source, tuple(self._assumed))
 
 
 class RankCalls:

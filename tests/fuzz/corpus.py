@@ -6,6 +6,8 @@ from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
+import polars as pl
+
 from analysis.calibration import save_calibration
 from analysis.programs.profile import save_profile
 from analysis.programs.profile_reading import profiles_of
@@ -20,6 +22,7 @@ from lab.model import Switch
 from record.event_kinds import EventKind
 from record.store import Run
 from simulation.pool import HerePool
+from simulation.replay.program import KEY, write_program
 from simulation.results import Results
 from simulation.sweep import simulate
 from tests.controller.checking.test_recorded import LLDP, LLDP_RECORDS, STRIP, SWITCH
@@ -27,6 +30,7 @@ from tests.fuzz.mutations import Tree
 from tests.simulation.test_results import small_description
 from tests.support.labs.toy_lab import small_lab, trees_state
 from tests.support.measured.synthetic_run import calibration, write_alltoall, write_probe, write_regulation, write_run
+from tests.support.replay_programs import ring
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -125,6 +129,22 @@ def simulation_file(folder: Path) -> None:
         "links: {eee: deep, latency: 1}\nloads: [0.1, 0.2]\nseeds: [1]\nprecision: {most_cycles: 3000}\n"
     )
     (folder / "ring.yaml").write_text(text, encoding="utf-8")
+
+
+@kept
+def replay(folder: Path) -> None:
+    """A program as a replay file."""
+    write_program(folder / "ring.replay", ring())
+
+
+@kept
+def replay_content(folder: Path) -> None:
+    """The same as its metadata and its calls."""
+    file = folder / "ring.replay"
+    write_program(file, ring())
+    (folder / "about.json").write_text(pl.read_parquet_metadata(file)[KEY], encoding="utf-8")
+    (folder / "calls.json").write_text(pl.read_parquet(file).write_json(), encoding="utf-8")
+    file.unlink()
 
 
 @kept

@@ -1,11 +1,14 @@
 """Every reader of files and answers that others may have written, with the files that it is given."""
 
 import atexit
+import io
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree as ET
+
+import polars as pl
 
 from analysis.calibration import load_calibration
 from analysis.programs.profile import load_profile
@@ -41,6 +44,9 @@ from record.sample_tables import TABLES
 from record.samples import RunSamples
 from record.trials import read_trials
 from simulation.description_file import read_description
+from simulation.replay.program import KEY, read_program
+from simulation.replay.records import records
+from simulation.replay.seal import sealed
 from simulation.report.data import read_simulation
 from tests.controller.drivers.cisco_ios import test_ios_law as ios
 from tests.fuzz import corpus
@@ -192,6 +198,27 @@ def _recordings(folder: Path) -> None:
         _require_safe([verdict.recording, verdict.device, verdict.said])
 
 
+def _replay(path: Path) -> None:
+    program = read_program(path)
+    _require_safe([program.name, program.source, *program.assumed])
+    records(program)
+
+
+def _replay_content(folder: Path) -> None:
+    """The same with a right digest: values that a stranger wrote."""
+    try:
+        calls = pl.read_json(folder / "calls.json", infer_schema_length=None)
+    except (pl.exceptions.PolarsError, OSError):
+        return
+    if "sizes" in calls.columns and calls["sizes"].dtype == pl.Null:
+        calls = calls.with_columns(pl.col("sizes").cast(pl.List(pl.Int64)))
+    text = decoded_lines((folder / "about.json").read_bytes()) if (folder / "about.json").exists() else ""
+    parquet = io.BytesIO()
+    calls.write_parquet(parquet, metadata={KEY: text})
+    (folder / "x.replay").write_bytes(sealed(parquet.getvalue()))
+    _replay(folder / "x.replay")
+
+
 def _json(folder: Path) -> None:
     for path in folder.rglob("*.json"):
         try:
@@ -311,6 +338,8 @@ _EVERY: Final = (
     Target("experiments", corpus.experiments, _experiments),
     Target("trees", _trees, lambda folder: _void(read_trees(folder / "trees.yaml", _virtual()))),
     Target("simulation-file", corpus.simulation_file, lambda folder: _void(read_description(folder / "ring.yaml"))),
+    Target("replay-file", corpus.replay, lambda folder: _replay(folder / "ring.replay")),
+    Target("replay-content", corpus.replay_content, _replay_content),
     Target("simulation", corpus.simulated, lambda folder: _void(read_simulation(folder / "out"))),
     Target("study", corpus.study, _study, lambda name: not name.startswith("runs/") or name.endswith("run.yaml")),
     Target("journal", corpus.applied, _journal, lambda name: name == "journal.jsonl"),
