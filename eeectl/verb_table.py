@@ -162,6 +162,12 @@ VERBS: Final = (
         "Run a program of the table at all combinations of some factors' levels: `run` without a file.",
     ),
     Verb(
+        "trace",
+        "eeectl.verbs.trace:trace_app",
+        "analyse",
+        "Import traces of MPI programs as replay files, and show what such a file holds.",
+    ),
+    Verb(
         "watch",
         "eeectl.verbs.watch:watch_app",
         "labs",

@@ -23,6 +23,9 @@ from record.store import FOLDER_MODE
 from simulation import description as simulated
 from simulation import kinds, networks
 from simulation.calibration_use import CalibrationUse
+from simulation.replay import program
+from simulation.replay.calls import CALLS
+from simulation.replay.readers.table import FORMATS
 
 Models = list[type[BaseModel]]
 
@@ -100,9 +103,9 @@ def _programs() -> str:
     return _page("MPI programs", about, "\n".join(map(_program, PROGRAMS.values())))
 
 
-def _program(program: Program) -> str:
-    keys = prose(inspect.getdoc(program.parameters) or "")
-    return f"## {program.name}\n\n{program.about}\n\n{keys}\n{key_table(program.parameters)}"
+def _program(one: Program) -> str:
+    keys = prose(inspect.getdoc(one.parameters) or "")
+    return f"## {one.name}\n\n{one.about}\n\n{keys}\n{key_table(one.parameters)}"
 
 
 def _runs() -> str:
@@ -181,6 +184,48 @@ def _traffic_kinds() -> str:
     return f"## Kinds of traffic\n\n| `traffic.kind` | needs | who sends to whom |\n| --- | --- | --- |\n{rows}"
 
 
+def _replay_files() -> str:
+    about = (
+        "A replay file holds the MPI calls of every rank of a program: what a simulated network is given to carry.\n"
+        "`eeectl trace import` makes one of a trace, `eeectl trace show` says what is in it.\n"
+        "[Import a trace](../how-to/import-trace.md) shows both.\n"
+    )
+    return _page("Replay files", about, prose(inspect.getdoc(program) or ""), _replay_columns(), _calls(), _formats())
+
+
+def _replay_columns() -> str:
+    rows = "".join(f"| `{name}` | {kind} | {cell(means)} |\n" for name, (kind, means) in program.COLUMNS.items())
+    metadata = "".join(f"| `{key}` | {cell(means)} |\n" for key, means in program.METADATA.items())
+    return (
+        f"## Columns\n\n| column | type | meaning |\n| --- | --- | --- |\n{rows}\n"
+        f"## Metadata\n\n| key | meaning |\n| --- | --- |\n{metadata}"
+    )
+
+
+def _calls() -> str:
+    rows = "".join(
+        f"| {call.value} | `{call.name}` | {uses.peer} | {uses.bytes} | {uses.sizes} |\n"
+        for call, uses in CALLS.items()
+    )
+    head = "| number | call | peer | bytes | sizes |\n| --- | --- | --- | --- | --- |\n"
+    about = (
+        "An ISEND, ISSEND, IBSEND or IRECV always begins a request, a collective call does if it has one. A WAIT ends\n"
+        "the requests of its `sizes`, a CANCEL its own. Numbers of requests begin at 0 and are used again. A request\n"
+        "that is begun in a loop is ended in the same pass.\n"
+    )
+    return f"## Calls\n\n{about}\n{head}{rows}"
+
+
+def _formats() -> str:
+    rows = "".join(
+        f"| `{name}` | {one.title} | {cell(one.files)} | {cell(one.assumes)} | {cell(one.refuses)} |\n"
+        for name, one in FORMATS.items()
+    )
+    head = "| `--format` | trace | files to name | assumes | refuses |\n| --- | --- | --- | --- | --- |\n"
+    about = "What a trace does not hold and was filled in stands in the replay file; `eeectl trace show` prints it.\n"
+    return f"## Formats of traces\n\n{about}\n{head}{rows}"
+
+
 def _families() -> str:
     rows = "".join(
         f"| {family.title} | `{name}` | {_abilities(family.driver.capabilities)} | {family.verified} | "
@@ -215,5 +260,6 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "docs/reference/calibration.md": _calibration,
     "docs/reference/families.md": _families,
     "docs/reference/simulation-files.md": _simulations,
+    "docs/reference/replay-files.md": _replay_files,
 }
 """Path in the checkout to the function that makes the page."""

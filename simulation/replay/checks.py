@@ -22,6 +22,7 @@ from simulation.replay.calls import (
     STARTS,
     Call,
 )
+from simulation.replay.loops import innermost_loops
 
 MOST_RANKS: Final = 1 << 20
 MOST_MEMBERS: Final = 1 << 24
@@ -188,22 +189,7 @@ class _Checks:
             raise BadProgram(f"has in rank {int(self._rank[last])} a loop without an end")
         if depth[-1] != 0:
             raise BadProgram(f"has in rank {int(self._rank[-1])} a loop without an end")
-        self._loop = self._innermost(depth)
-
-    def _innermost(self, depth: Any) -> Any:
-        """The row of the loop that a row is in; -1 outside of all."""
-        turns = np.flatnonzero((self._call == Call.LOOP) | (self._call == Call.END))
-        if not len(turns):
-            return np.full(len(depth), -1)
-        stack, inside = [-1], []
-        for row, call in zip(turns.tolist(), self._call[turns].tolist(), strict=True):
-            if call == Call.LOOP:
-                stack.append(row)
-            else:
-                stack.pop()
-            inside.append(stack[-1])
-        which = np.searchsorted(turns, np.arange(len(depth)), side="right") - 1
-        return np.where(which < 0, -1, np.asarray(inside)[which])
+        self._loop = innermost_loops(self._call)
 
     def _requests(self) -> None:
         """A request is begun, waited for or cancelled, and may begin anew; a pass of a loop leaves it as it was."""

@@ -1,10 +1,9 @@
 """A replay file: the MPI calls of every rank of a program, in one Parquet file.
 
-A row is a call; the rows of a rank are in the order of its calls, and ranks follow each other. `COLUMNS` says what the
-columns mean, `calls.CALLS` what `bytes` and `sizes` are of which call. A loop is a row LOOP with the number of its
-passes, its calls, and a row END. Peers are ranks of the call's communicator. What concerns the whole program is JSON
-in the file's metadata (key `replay`): its name, ranks, communicators, its source, and what was assumed in reading.
-`seal.py` adds a digest, which a reader of replay files wants and other readers of Parquet skip.
+A row is a call; the rows of a rank are in the order of its calls, and ranks follow each other. What `bytes` and
+`sizes` are depends on the call. A loop is a row LOOP with the number of its passes, its calls, and a row END. Peers are
+ranks of the call's communicator. What concerns the whole program is a JSON object in the file's metadata, `replay`.
+Between columns and footer there is a digest of all else; a reader of replay files checks it, others of Parquet skip it.
 """
 
 import io
@@ -41,6 +40,17 @@ COLUMNS: Final[Mapping[str, tuple[Any, str]]] = {
 }
 """Type and meaning of the columns."""
 
+METADATA: Final[Mapping[str, str]] = {
+    "format": f"of the file: {FORMAT}",
+    "name": "of the program",
+    "ranks": "number of ranks",
+    "communicators": "world ranks of each, in the order of their ranks there: a list, or first, ranks and step",
+    "source": "what the file was made from",
+    "assumed": "sentences: what the source did not hold and was filled in",
+    "recorded_ns": "how long the program ran where it was recorded; null if unknown",
+}
+"""Keys of the JSON object in the metadata `replay`."""
+
 SCHEMA: Final = {name: kind for name, (kind, _) in COLUMNS.items()}
 _MOST_CALLS: Final = 1 << 28
 _REMEDY: Final = "import the trace or generate the program again"
@@ -52,6 +62,7 @@ class Program:
 
     `communicators[i]` lists the world ranks of communicator i, in the order of their ranks there; 0 is the world.
     `source` says what the file was made from, `assumed` what the source did not hold and was filled in, as sentences.
+    `recorded_ns` is how long the program ran where it was recorded; None if it was not, or if nobody knows.
     """
 
     name: str
@@ -60,6 +71,7 @@ class Program:
     communicators: Sequence[Sequence[int]]
     source: str
     assumed: Sequence[str] = field(default=())
+    recorded_ns: int | None = None
 
 
 def write_program(path: Path, program: Program) -> None:
@@ -71,6 +83,7 @@ def write_program(path: Path, program: Program) -> None:
         "communicators": [_packed(ranks) for ranks in program.communicators],
         "source": program.source,
         "assumed": list(program.assumed),
+        "recorded_ns": program.recorded_ns,
     }
     parquet = io.BytesIO()
     program.calls.select(list(SCHEMA)).cast(SCHEMA).write_parquet(  # type: ignore[arg-type]
@@ -119,17 +132,19 @@ def _program(about: Mapping[str, Any], found: pl.DataFrame) -> Program:
     if form != FORMAT or not _is_number(form):
         raise BadProgram("has metadata without a format")
     name, ranks, source = about.get("name"), about.get("ranks"), about.get("source")
-    assumed, packed = about.get("assumed"), about.get("communicators")
+    assumed, packed, recorded_ns = about.get("assumed"), about.get("communicators"), about.get("recorded_ns")
     if not isinstance(name, str) or not isinstance(source, str) or not _are_texts(assumed):
         raise BadProgram("has metadata without name, source or assumed")
     if not _is_number(ranks) or not 1 <= ranks <= MOST_RANKS:
         raise BadProgram(f"has metadata without a number of ranks from 1 to {MOST_RANKS}")
+    if recorded_ns is not None and not (_is_number(recorded_ns) and 0 <= recorded_ns < 1 << 63):
+        raise BadProgram("has metadata with a recorded time that is no number of nanoseconds")
     if not isinstance(packed, list):
         raise BadProgram("has metadata without communicators")
     communicators = tuple(_unpacked(one, number) for number, one in enumerate(packed))
     calls = _of_schema(found)
     check_program(calls, ranks, communicators)
-    return Program(name, ranks, calls, communicators, source, tuple(assumed))
+    return Program(name, ranks, calls, communicators, source, tuple(assumed), recorded_ns)
 
 
 def _is_number(value: object) -> TypeGuard[int]:

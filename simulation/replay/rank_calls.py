@@ -18,7 +18,9 @@ class ProgramWriter:
         self._name, self._ranks, self._source = name, ranks, source
         self._communicators: dict[tuple[int, ...], int] = {tuple(range(ranks)): 0}
         self._columns: dict[int, dict[str, list[object]]] = {}
+        self._calls: dict[int, RankCalls] = {}
         self._assumed: dict[str, None] = {}
+        self._recorded_ns: int | None = None
 
     def communicator(self, ranks: Sequence[int]) -> int:
         """The number of a communicator of these world ranks, in this order; equal ones share a number."""
@@ -28,9 +30,15 @@ class ProgramWriter:
         """Say what the source did not hold."""
         self._assumed[sentence] = None
 
+    def recorded(self, ns: int) -> None:
+        """Say how long the program ran where it was recorded."""
+        self._recorded_ns = ns
+
     def rank(self, rank: int) -> "RankCalls":
-        """The calls of a rank."""
-        return RankCalls(self._columns.setdefault(rank, {name: [] for name in SCHEMA}), rank)
+        """The calls of a rank; the same each time."""
+        if rank not in self._calls:
+            self._calls[rank] = RankCalls(self._columns.setdefault(rank, {name: [] for name in SCHEMA}), rank)
+        return self._calls[rank]
 
     def program(self) -> Program:
         """All calls, ranks in order."""
@@ -39,7 +47,8 @@ class ProgramWriter:
             for name, values in self._columns[rank].items():
                 columns[name] += values
         calls = pl.DataFrame(columns, schema=SCHEMA, strict=False)
-        return Program(self._name, self._ranks, calls, tuple(self._communicators), self._source, tuple(self._assumed))
+        communicators, assumed = tuple(self._communicators), tuple(self._assumed)
+        return Program(self._name, self._ranks, calls, communicators, self._source, assumed, self._recorded_ns)
 
 
 class RankCalls:

@@ -1,0 +1,144 @@
+"""`eeectl trace ...`: import traces of MPI programs as replay files, and show what such a file holds."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Final
+
+from cyclopts import App, Parameter
+from cyclopts.validators import Number
+from rich.table import Table
+
+from eeectl.exit_status import DONE
+from eeectl.lab_text import console
+from lab.errors import LabError
+from lab.plain_text import one_line
+from simulation.replay.program import Program, read_program, write_program
+from simulation.replay.readers.reading import Options
+from simulation.replay.readers.table import import_trace
+from simulation.replay.summary import SHORT_NS, Spread, Summary, summary_of
+
+trace_app = App(name="trace", help="Import traces of MPI programs as replay files, and show what such a file holds.")
+
+_SHOWN: Final = 10
+"""Pairs of ranks, and kinds of collective calls, that a person sees; --json has all."""
+
+
+@trace_app.command(name="import")
+def import_(
+    *files: Path,
+    output: Annotated[Path, Parameter(name=("--output", "-o"))],
+    form: Annotated[str, Parameter(name="--format")] = "",
+    name: str = "",
+    flops_per_s: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
+    codes: Path | None = None,
+) -> int:
+    """Import a trace of an MPI program as a replay file.
+
+    The reference page Replay files lists the formats, and what of each is kept, assumed and refused.
+
+    Parameters
+    ----------
+    files
+        The files of one trace: for most formats one, or one for each rank.
+    output
+        The replay file to write.
+    form
+        Name of the format; without it the first file shows which it is.
+    name
+        Name of the program; default: the name of the replay file.
+    flops_per_s
+        Operations that a processor does in a second, for traces that count operations (SimGrid); default: 1e9.
+    codes
+        File with the numeric codes of a VEF trace.
+
+    """
+    if not files:
+        raise LabError("no file is named: name the files of the trace.")
+    options = Options(one_line(name or output.stem), flops_per_s, codes)
+    program = import_trace(files, form, options)
+    write_program(output, program)
+    found = summary_of(program)
+    print(
+        f"{output}: {found.ranks} ranks, {found.calls:.0f} calls, {found.messages:.0f} messages of together "
+        f"{_bytes(found.byte)}; `eeectl trace show {output}` shows more."
+    )
+    for sentence in program.assumed:
+        print(f"Assumed: {sentence}")
+    return DONE
+
+
+@trace_app.command
+def show(file: Path, /, *, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
+    """Show what a replay file holds: calls, messages by pair of ranks, collective calls by size, computing.
+
+    Parameters
+    ----------
+    file
+        A replay file.
+    as_json
+        Print JSON, with all pairs of ranks.
+
+    """
+    program = read_program(file)
+    found = summary_of(program)
+    if as_json:
+        about = {"name": program.name, "source": program.source, "assumed": list(program.assumed)}
+        print(json.dumps(about | {"recorded_ns": program.recorded_ns} | asdict(found), indent=1))
+    else:
+        _print(program, found)
+    return DONE
+
+
+def _print(program: Program, found: Summary) -> None:
+    print(f"{program.name}: {found.ranks} ranks, {found.communicators} communicators, {found.calls:.0f} calls")
+    print(f"from: {program.source}")
+    kinds = ", ".join(f"{times:.0f} {call}" for call, times in found.by_call.items())
+    print(f"calls: {kinds or 'none'}")
+    print(f"messages: {found.messages:.0f} between {len(found.pairs)} pairs of ranks, {_bytes(found.byte)}")
+    if found.pairs:
+        print(f"a rank sends to {_spread(found.partners)} ranks, {_spread(found.byte_by_rank, bytes_too=True)}")
+    print(_computing(found))
+    if found.gaps:
+        short = found.short_gaps / found.gaps
+        print(f"{found.short_gaps:.0f} of {found.gaps:.0f} gaps between calls ({short:.0%}) are below {SHORT_NS} ns")
+    for sentence in program.assumed:
+        print(f"assumed: {sentence}")
+    if found.pairs:
+        table = _table(f"pairs with most bytes, of {len(found.pairs)}", "FROM", "TO", "MESSAGES", "BYTES")
+        for pair in found.pairs[:_SHOWN]:
+            table.add_row(str(pair.source), str(pair.target), f"{pair.messages:.0f}", _bytes(pair.byte))
+        console().print(table)
+    if found.collectives:
+        kinds = f"collective calls, of {len(found.collectives)} kinds"
+        table = _table(kinds, "CALL", "RANKS", "BYTES", "TIMES")
+        for one in found.collectives[:_SHOWN]:
+            table.add_row(one.call, str(one.ranks), str(one.byte), f"{one.times:.0f}")
+        console().print(table)
+
+
+def _table(title: str, *headings: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="", box=None, pad_edge=False, header_style="bold")
+    for number, heading in enumerate(headings):
+        table.add_column(heading, justify="left" if number == 0 else "right")
+    return table
+
+
+def _computing(found: Summary) -> str:
+    compute = found.compute_ns
+    spread = f"{compute.least / 1e9:.6g} to {compute.most / 1e9:.6g} s, median {compute.median / 1e9:.6g} s"
+    share = "" if found.compute_share is None else f"; {found.compute_share:.1%} of the recorded time"
+    return f"a rank computes {spread}{share}"
+
+
+def _spread(found: Spread, *, bytes_too: bool = False) -> str:
+    shown = _bytes if bytes_too else "{:.0f}".format
+    return f"{shown(found.least)} to {shown(found.most)} (median {shown(found.median)})"
+
+
+def _bytes(byte: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if byte < 1024:
+            return f"{byte:.4g} {unit}"
+        byte /= 1024
+    return f"{byte:.4g} TiB"

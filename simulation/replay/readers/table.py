@@ -1,0 +1,64 @@
+"""Every format that `eeectl trace import` reads, in one visible table."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from lab.errors import LabError, UnreadableFile
+from lab.plain_text import one_line
+from simulation.replay.checks import BadProgram, check_program
+from simulation.replay.program import Program
+from simulation.replay.readers.reading import REMEDY, Options, head_of
+from simulation.replay.readers.ti import looks_like_ti, read_ti
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: what it is, which files to name, how it is recognised by a file's first bytes, and its reader.
+
+    `assumes` and `refuses` are for the reference page.
+    """
+
+    title: str
+    files: str
+    assumes: str
+    refuses: str
+    looks_like: Callable[[bytes], bool]
+    read: Callable[[Sequence[Path], Options], Program]
+
+
+FORMATS: Final[Mapping[str, Format]] = {
+    "ti": Format(
+        "SimGrid time-independent trace",
+        "one file, or one for each rank",
+        "a speed (`--flops-per-s`), as it counts operations; tests take no time; all calls are on the world",
+        "messages without a tag (up to SimGrid 3.19), receives of unknown size",
+        looks_like_ti,
+        read_ti,
+    ),
+}
+
+
+def format_of(path: Path) -> str:
+    """The name of the format that a file has; UnreadableFile if it looks like none."""
+    head = head_of(path)
+    for name, one in FORMATS.items():
+        if one.looks_like(head):
+            return name
+    raise UnreadableFile(str(path), 0, "looks like none of the formats", f"say --format ({', '.join(FORMATS)})")
+
+
+def import_trace(files: Sequence[Path], name: str, options: Options) -> Program:
+    """The program of a trace, checked; `name` is the format, or empty to recognise it by the first file."""
+    if not files:
+        raise LabError("no file is named: name those of the trace.")
+    chosen = name or format_of(files[0])
+    if chosen not in FORMATS:
+        raise LabError(f"the format {one_line(chosen)} is unknown: use {', '.join(FORMATS)}.")
+    program = FORMATS[chosen].read(files, options)
+    try:
+        check_program(program.calls, program.ranks, program.communicators)
+    except BadProgram as error:
+        raise UnreadableFile(str(files[0]), 0, str(error), REMEDY) from error
+    return program
