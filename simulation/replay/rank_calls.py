@@ -94,6 +94,10 @@ class RankCalls:
         """MPI_Isend; the request."""
         return self._begin(Call.ISEND, to, size, tag, communicator)
 
+    def issend(self, to: int, size: int, tag: int = 0, communicator: int = 0) -> int:
+        """MPI_Issend; the request."""
+        return self._begin(Call.ISSEND, to, size, tag, communicator)
+
     def irecv(self, source: int, size: int, tag: int = 0, communicator: int = 0) -> int:
         """MPI_Irecv; the request."""
         return self._begin(Call.IRECV, source, size, tag, communicator)
