@@ -1,0 +1,26 @@
+"""An exchange with neighbours: receives first, then sends, then one wait for all."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from simulation.replay.rank_calls import RankCalls
+
+
+class Message(NamedTuple):
+    """A message to a neighbour, or from one."""
+
+    peer: int
+    size: int
+    tag: int = 0
+
+
+def exchange(calls: RankCalls, sent: Sequence[Message], received: Sequence[Message], *, blocking: bool = False) -> None:
+    """MPI_Irecv from all, MPI_Isend (or, `blocking`, MPI_Send) to all, MPI_Waitall."""
+    requests = [calls.irecv(one.peer, one.size, one.tag) for one in received]
+    for one in sent:
+        if blocking:
+            calls.send(one.peer, one.size, one.tag)
+        else:
+            requests.append(calls.isend(one.peer, one.size, one.tag))
+    if requests:
+        calls.wait(*requests)
