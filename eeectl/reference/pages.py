@@ -23,6 +23,7 @@ from record.store import FOLDER_MODE
 from simulation import description as simulated
 from simulation import kinds, networks
 from simulation.calibration_use import CalibrationUse
+from simulation.programs.table import GENERATORS, Generator
 from simulation.replay import program
 from simulation.replay.calls import CALLS
 from simulation.replay.readers.table import FORMATS
@@ -106,6 +107,22 @@ def _programs() -> str:
 def _program(one: Program) -> str:
     keys = prose(inspect.getdoc(one.parameters) or "")
     return f"## {one.name}\n\n{one.about}\n\n{keys}\n{key_table(one.parameters)}"
+
+
+def _simulated_programs() -> str:
+    about = (
+        "Programs whose MPI calls are written down from their sources, for simulated networks: the keys of each, what "
+        "its\nsources are and what it leaves out. `kind` is in all of them. Computing is a multiple of `grain_ns`, so "
+        "that a run time\ncan be fitted; messages follow from the other keys alone.\n"
+    )
+    return _page("Simulated programs", about, "\n".join(map(_simulated_program, GENERATORS.values())))
+
+
+def _simulated_program(generator: Generator) -> str:
+    about = prose(inspect.getdoc(generator.module) or "")
+    keys = prose(inspect.getdoc(generator.parameters) or "")
+    kind = generator.parameters.model_fields["kind"].default
+    return f"## {kind}\n\n{about}\n{keys}\n{key_table(generator.parameters)}"
 
 
 def _runs() -> str:
@@ -261,5 +278,6 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "docs/reference/families.md": _families,
     "docs/reference/simulation-files.md": _simulations,
     "docs/reference/replay-files.md": _replay_files,
+    "docs/reference/simulated-programs.md": _simulated_programs,
 }
 """Path in the checkout to the function that makes the page."""
