@@ -52,6 +52,7 @@ _ACCURACY: Final = (
         lacking="its program is given: `eeectl regulate`, which it calls, has live tests",
     ),
     Script("beside_booksim2", None, None, lacking="BookSim2's program, which is not Debian's"),
+    Script("collectives_ompi", ("3", "--most", "9", "--kinds", "allreduce", "alltoallv"), ("--most", "70000")),
     Script("net_power_bench", None, None, lacking="NetPowerBench's files; test_net_power_bench.py has a part"),
 )  # fmt: skip
 

@@ -1,1 +1,3 @@
-//! Laws of replay.
+//! One program for all integration tests of the crate: it is built and linked once.
+
+mod collectives;

@@ -1,0 +1,128 @@
+//! What the ranks send in collective calls, in its order: `tests/accuracy/collectives_ompi.py` compares it with Open MPI.
+//!
+//! Each line of the standard input is a call, in ten words: library, kind, ranks, root, bytes, bytes of an element,
+//! `commutative` or not, `in-place` or not, block sizes separated by commas (alltoallv: rank by rank, those that it sends)
+//! or `-`, and an algorithm or `-` for the library's choice: the name of a variant, for trees of the shape, and perhaps
+//! `:` and bytes of a segment. The line of the output has the chosen algorithm, and for each rank what it sends, as
+//! `to:bytes to:bytes`, all separated by `;`.
+
+use replay::collectives::{Algorithm, Collective, Kind, Library, Shape, algorithm, steps_by};
+use replay::step::Step;
+use std::fmt::Write;
+use std::io::{self, BufRead};
+use std::sync::Arc;
+
+fn main() -> io::Result<()> {
+    for line in io::stdin().lock().lines() {
+        println!("{}", answer(&line?));
+    }
+    Ok(())
+}
+
+fn answer(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [
+        library,
+        kind,
+        ranks,
+        root,
+        bytes,
+        element,
+        commutative,
+        in_place,
+        sizes,
+        forced,
+    ] = words[..]
+    else {
+        panic!("a call has ten words: {line}");
+    };
+    let library = Library::named(library).expect("a library");
+    let kind = Kind::ALL
+        .into_iter()
+        .find(|known| format!("{known:?}").eq_ignore_ascii_case(kind))
+        .expect("a collective operation");
+    let sizes = (sizes != "-").then(|| sizes.split(',').map(number).collect::<Vec<_>>());
+    let call = Collective {
+        root: number(root) as u32,
+        element: number(element),
+        commutative: commutative == "commutative",
+        in_place: in_place == "in-place",
+        ..Collective::new(kind, number(ranks) as u32, number(bytes))
+    };
+    let chosen = match forced {
+        "-" => algorithm(library, &of_rank(&call, sizes.as_deref(), 0)),
+        name => named(name),
+    };
+    let mut text = format!("{chosen:?}");
+    for rank in 0..call.ranks {
+        text.push(';');
+        let of_rank = of_rank(&call, sizes.as_deref(), rank);
+        let steps = steps_by(chosen, library, &of_rank, rank).expect("one of the operation's");
+        for step in steps {
+            if let Step::Send { to, bytes, .. } = step {
+                write!(text, "{to}:{bytes} ").expect("a string takes everything");
+            }
+        }
+    }
+    text
+}
+
+fn named(name: &str) -> Algorithm {
+    let (name, segment) = name.split_once(':').unwrap_or((name, "0"));
+    let segment = number(segment);
+    match name {
+        "Linear" => Algorithm::Linear,
+        "LinearNonBlocking" => Algorithm::LinearNonBlocking,
+        "LinearSync" => Algorithm::LinearSync { first: segment },
+        "Chain" => Algorithm::Tree(Shape::Chain, segment),
+        "Binary" => Algorithm::Tree(Shape::Binary, segment),
+        "BinomialTree" => Algorithm::Tree(Shape::Binomial, segment),
+        "InOrderBinomial" => Algorithm::Tree(Shape::InOrderBinomial, segment),
+        "Knomial" => Algorithm::Tree(Shape::Knomial, segment),
+        "Binomial" => Algorithm::Binomial,
+        "InOrderBinary" => Algorithm::InOrderBinary,
+        "SplitBinary" => Algorithm::SplitBinary { segment },
+        "ScatterAllgather" => Algorithm::ScatterAllgather,
+        "RecursiveDoubling" => Algorithm::RecursiveDoubling,
+        "Ring" => Algorithm::Ring,
+        "SegmentedRing" => Algorithm::SegmentedRing { segment },
+        "Rabenseifner" => Algorithm::Rabenseifner,
+        "NonOverlapping" => Algorithm::NonOverlapping,
+        "Neighbour" => Algorithm::Neighbour,
+        "Bruck" => Algorithm::Bruck,
+        "Pairwise" => Algorithm::Pairwise,
+        "UpAndDown" => Algorithm::UpAndDown,
+        "RecursiveHalving" => Algorithm::RecursiveHalving,
+        "Butterfly" => Algorithm::Butterfly,
+        _ => panic!("unknown algorithm {name}"),
+    }
+}
+
+/// The call as this rank makes it.
+fn of_rank(call: &Collective, sizes: Option<&[u64]>, rank: u32) -> Collective {
+    let Some(sizes) = sizes else {
+        return call.clone();
+    };
+    let (ranks, own) = (call.ranks as usize, rank as usize);
+    let (bytes, sizes): (u64, Arc<[u64]>) = match call.kind {
+        Kind::Alltoallv => {
+            let sent = &sizes[own * ranks..(own + 1) * ranks];
+            let received = (0..ranks).map(|other| sizes[other * ranks + own]);
+            (
+                sent.iter().sum(),
+                sent.iter().copied().chain(received).collect(),
+            )
+        }
+        Kind::ReduceScatter => (sizes.iter().sum(), sizes.into()),
+        _ => (sizes[own], sizes.into()),
+    };
+    Collective {
+        bytes,
+        sizes: Some(sizes),
+        ..call.clone()
+    }
+}
+
+fn number(word: &str) -> u64 {
+    word.parse().expect("a number")
+}

@@ -1,0 +1,154 @@
+//! HAN: collectives within nodes and between them (coll_han_*.c of Open MPI 5.0.8).
+//!
+//! Simplifications. HAN moves the next 64 KiB between nodes while this segment is on its way within a node; here a rank
+//! ends one before it begins the other, so that bcast, reduce and allreduce of several segments take longer. Between nodes
+//! HAN's segments go by libnbc's algorithms (all of allreduce and reduce, and of bcast all but the first); here by `tuned`'s
+//! tables. A measurement of large vectors on several nodes could tell both apart.
+
+use super::action::{Actions, nothing, renamed};
+use super::blocks::Segments;
+use super::{Collective, Kind, Library, actions as by_choice};
+
+/// `han_bcast_segsize`, `han_reduce_segsize`, `han_allreduce_segsize`.
+const SEGMENT: u64 = 64 * 1024;
+
+/// Whether HAN takes the call: there are several nodes, and some with several ranks (coll_han_subcomms.c). With unequal
+/// numbers a node only allreduce and barrier are left (`are_ppn_imbalanced`), and no operation that does not commute.
+pub(super) fn applies(collective: &Collective) -> bool {
+    let Some(nodes) = &collective.nodes else {
+        return false;
+    };
+    let handled = match collective.kind {
+        Kind::Barrier => true,
+        Kind::Allreduce => collective.commutative,
+        Kind::Reduce => collective.commutative && nodes.are_even(),
+        Kind::Bcast | Kind::Gather | Kind::Scatter | Kind::Allgather => nodes.are_even(),
+        _ => false,
+    };
+    handled && nodes.are_shared()
+}
+
+/// An operation of a part of the ranks.
+struct Phase {
+    /// `None` within each node; else between the ranks with this place in their nodes.
+    across: Option<u32>,
+    kind: Kind,
+    /// Number in this part.
+    root: u32,
+    bytes: u64,
+}
+
+fn within(kind: Kind, root: u32, bytes: u64) -> Phase {
+    Phase {
+        across: None,
+        kind,
+        root,
+        bytes,
+    }
+}
+
+fn across(low: u32, kind: Kind, root: u32, bytes: u64) -> Phase {
+    Phase {
+        across: Some(low),
+        kind,
+        root,
+        bytes,
+    }
+}
+
+/// The phases of an operation whose root is number `low` in its node, and number `up` of those in this place.
+fn phases(
+    collective: &Collective,
+    low: u32,
+    up: u32,
+    on_node: u32,
+) -> Box<dyn Iterator<Item = Phase> + Send> {
+    let bytes = collective.bytes;
+    let together = u64::from(on_node) * bytes;
+    let everything = u64::from(collective.ranks) * bytes;
+    let segments = Segments::new(bytes, collective.element_bytes(), SEGMENT);
+    let segments = (0..segments.count).map(move |segment| segments.of(segment));
+    match collective.kind {
+        Kind::Barrier => Box::new(
+            [
+                within(Kind::Barrier, 0, 0),
+                across(0, Kind::Barrier, 0, 0),
+                within(Kind::Barrier, 0, 0),
+            ]
+            .into_iter(),
+        ),
+        Kind::Bcast => Box::new(segments.flat_map(move |bytes| {
+            [
+                across(low, Kind::Bcast, up, bytes),
+                within(Kind::Bcast, low, bytes),
+            ]
+        })),
+        Kind::Reduce => Box::new(segments.flat_map(move |bytes| {
+            [
+                within(Kind::Reduce, low, bytes),
+                across(low, Kind::Reduce, up, bytes),
+            ]
+        })),
+        Kind::Allreduce => Box::new(segments.flat_map(|bytes| {
+            [
+                within(Kind::Reduce, 0, bytes),
+                across(0, Kind::Reduce, 0, bytes),
+                across(0, Kind::Bcast, 0, bytes),
+                within(Kind::Bcast, 0, bytes),
+            ]
+        })),
+        Kind::Gather => Box::new(
+            [
+                within(Kind::Gather, low, bytes),
+                across(low, Kind::Gather, up, together),
+            ]
+            .into_iter(),
+        ),
+        Kind::Scatter => Box::new(
+            [
+                across(low, Kind::Scatter, up, together),
+                within(Kind::Scatter, low, bytes),
+            ]
+            .into_iter(),
+        ),
+        _ => Box::new(
+            [
+                within(Kind::Gather, 0, bytes),
+                across(0, Kind::Allgather, 0, together),
+                within(Kind::Bcast, 0, everything),
+            ]
+            .into_iter(),
+        ),
+    }
+}
+
+pub(super) fn actions(library: Library, collective: &Collective, rank: u32) -> Option<Actions> {
+    if !applies(collective) {
+        return None;
+    }
+    let nodes = collective.nodes.clone()?;
+    let (low, up) = (nodes.low(collective.root), nodes.up(collective.root));
+    let phases = phases(collective, low, up, nodes.within(rank).len() as u32);
+    let whole = collective.clone();
+    // More tags than an algorithm without segments uses: 2P round a ring, 2,048 in a scatter-allgather.
+    let tags = 2 * collective.ranks + 4096;
+    let numbered = phases.zip((0u32..).map(move |i| i.wrapping_mul(tags)));
+    Some(Box::new(numbered.flat_map(move |(phase, later)| {
+        let (members, number) = match phase.across {
+            None => (nodes.within(rank), nodes.low(rank)),
+            Some(low) if low == nodes.low(rank) => (nodes.across(rank), nodes.up(rank)),
+            Some(_) => return nothing(),
+        };
+        let part = Collective {
+            ranks: members.len() as u32,
+            nodes: None,
+            ..whole.part(phase.kind, phase.root, phase.bytes)
+        };
+        let members = members.clone();
+        renamed(
+            by_choice(library, &part, number),
+            move |member| members[member as usize],
+            later,
+        )
+    })))
+}

@@ -1,0 +1,111 @@
+//! HAN of Open MPI 5.0: within nodes and between them.
+
+use super::{Outcome, run_all};
+use proptest::prelude::*;
+use replay::collectives::{Algorithm, Collective, Kind, Library, Nodes, algorithm};
+use std::sync::Arc;
+
+const HANDLED: [Kind; 7] = [
+    Kind::Barrier,
+    Kind::Bcast,
+    Kind::Reduce,
+    Kind::Allreduce,
+    Kind::Gather,
+    Kind::Scatter,
+    Kind::Allgather,
+];
+
+fn call(kind: Kind, nodes: &[u32], bytes: u64) -> Collective {
+    Collective {
+        nodes: Some(Arc::new(Nodes::new(nodes))),
+        ..Collective::new(kind, nodes.len() as u32, bytes)
+    }
+}
+
+/// Messages and bytes between nodes.
+fn between(outcome: &Outcome, nodes: &[u32]) -> (u64, u64) {
+    let crossing =
+        |&(&(from, to), _): &(&(u32, u32), &(u64, u64))| nodes[from as usize] != nodes[to as usize];
+    let pairs = outcome.pairs.iter().filter(crossing);
+    pairs.fold((0, 0), |sum, (_, pair)| (sum.0 + pair.0, sum.1 + pair.1))
+}
+
+#[test]
+fn han_is_for_several_ranks_on_several_nodes() {
+    for kind in Kind::ALL {
+        let chosen = |nodes: &[u32]| algorithm(Library::OpenMpi50, &call(kind, nodes, 64));
+        let flat = algorithm(Library::OpenMpi50, &Collective::new(kind, 4, 64));
+        assert_eq!(chosen(&[0, 1, 2, 3]), flat);
+        assert_eq!(chosen(&[5, 5, 5, 5]), flat);
+        let even = chosen(&[0, 0, 1, 1]);
+        assert_eq!(even == Algorithm::Hierarchical, HANDLED.contains(&kind));
+        let uneven = chosen(&[0, 0, 0, 1]) == Algorithm::Hierarchical;
+        assert_eq!(uneven, [Kind::Barrier, Kind::Allreduce].contains(&kind));
+        let ordered = Collective {
+            commutative: false,
+            ..call(kind, &[0, 0, 1, 1], 64)
+        };
+        let ordered = algorithm(Library::OpenMpi50, &ordered);
+        if [Kind::Reduce, Kind::Allreduce].contains(&kind) {
+            assert_ne!(ordered, Algorithm::Hierarchical);
+        }
+    }
+}
+
+#[test]
+fn data_cross_to_each_node_once() {
+    // Four nodes of six ranks, dealt out in turn.
+    let nodes: Vec<u32> = (0..24).map(|rank| rank % 4).collect();
+    for (kind, bytes, messages, crossing) in [
+        (Kind::Bcast, 1000, 3, 3000),
+        (Kind::Bcast, 65_536 * 2 + 8, 9, 3 * (65_536 * 2 + 8)),
+        (Kind::Reduce, 1000, 3, 3000),
+        (Kind::Allreduce, 1000, 6, 6000),
+        // Bruck and recursive doubling of four: two messages each, three nodes' blocks.
+        (Kind::Allgather, 10, 8, 4 * 3 * 60),
+    ] {
+        let outcome = run_all(Library::OpenMpi50, &call(kind, &nodes, bytes));
+        assert_eq!(between(&outcome, &nodes), (messages, crossing), "{kind:?}");
+    }
+}
+
+fn placed() -> impl Strategy<Value = Vec<u32>> {
+    let even = (2..5u32, 1..7u32).prop_flat_map(|(nodes, each)| {
+        let blocks: Vec<u32> = (0..nodes * each).map(|rank| rank / each).collect();
+        Just(blocks).prop_shuffle()
+    });
+    prop_oneof![even, prop::collection::vec(0..4u32, 2..25)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn calls_end_on_all_placements(
+        nodes in placed(),
+        kind in prop::sample::select(&Kind::ALL[..]),
+        root in 0..30u32,
+        bytes in prop_oneof![1..100u64, 1..300_000u64],
+        commutative in any::<bool>(),
+    ) {
+        let rooted = [Kind::Bcast, Kind::Reduce, Kind::Gather, Kind::Scatter].contains(&kind);
+        let root = if rooted { root % nodes.len() as u32 } else { 0 };
+        let call = Collective { root, commutative, ..call(kind, &nodes, bytes) };
+        let outcome = run_all(Library::OpenMpi50, &call);
+        for (rank, known) in outcome.known.iter().enumerate() {
+            let rank = rank as u32;
+            for other in 0..call.ranks {
+                let needed = match kind {
+                    Kind::Bcast | Kind::Scatter => other == root,
+                    Kind::Reduce | Kind::Gather => rank == root,
+                    Kind::Barrier | Kind::Allreduce | Kind::Allgather => true,
+                    _ => false,
+                };
+                prop_assert!(known.has(other) || !needed, "nothing of {other} reaches {rank}");
+            }
+        }
+        if kind == Kind::Reduce {
+            prop_assert_eq!(outcome.combined(), bytes * u64::from(call.ranks - 1));
+        }
+    }
+}
