@@ -105,20 +105,21 @@ def _print(program: Program, found: Summary) -> None:
     for sentence in program.assumed:
         print(f"assumed: {sentence}")
     if found.pairs:
-        table = _table(f"pairs with most bytes, of {len(found.pairs)}", "FROM", "TO", "MESSAGES", "BYTES")
+        print(f"pairs with most bytes, of {len(found.pairs)}:")
+        table = _table("FROM", "TO", "MESSAGES", "BYTES")
         for pair in found.pairs[:_SHOWN]:
             table.add_row(str(pair.source), str(pair.target), f"{pair.messages:.0f}", _bytes(pair.byte))
         console().print(table)
     if found.collectives:
-        kinds = f"collective calls, of {len(found.collectives)} kinds"
-        table = _table(kinds, "CALL", "RANKS", "BYTES", "TIMES")
+        print(f"collective calls made most, of {len(found.collectives)} kinds:")
+        table = _table("CALL", "RANKS", "BYTES", "TIMES")
         for one in found.collectives[:_SHOWN]:
             table.add_row(one.call, str(one.ranks), str(one.byte), f"{one.times:.0f}")
         console().print(table)
 
 
-def _table(title: str, *headings: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="", box=None, pad_edge=False, header_style="bold")
+def _table(*headings: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
     for number, heading in enumerate(headings):
         table.add_column(heading, justify="left" if number == 0 else "right")
     return table

@@ -103,11 +103,14 @@ class RankCalls:
         return self._begin(Call.IRECV, source, size, tag, communicator)
 
     def _begin(self, call: Call, peer: int, size: int, tag: int, communicator: int) -> int:
-        request = self._open.pop() if self._open else self._fresh()
+        request = self.request()
         self.call(call, communicator=communicator, peer=peer, tag=tag, size=size, request=request)
         return request
 
-    def _fresh(self) -> int:
+    def request(self) -> int:
+        """A number for a request that is to begin; `wait` gives it free."""
+        if self._open:
+            return self._open.pop()
         self._next += 1
         return self._next - 1
 

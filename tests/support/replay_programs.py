@@ -21,8 +21,8 @@ _NEVER_IN_PLACE = (Call.BARRIER, Call.BCAST)
 class _Drawing:
     """A program that grows by actions of all ranks that take part; requests are open until they are waited for."""
 
-    def __init__(self, draw: Callable[[Any], Any], ranks: int, *, wildcards: bool, requests: bool) -> None:
-        self.draw, self.wildcards, self.requests = draw, wildcards, requests
+    def __init__(self, draw: Callable[[Any], Any], ranks: int, *, wildcards: bool, in_place: bool) -> None:
+        self.draw, self.wildcards, self.in_place = draw, wildcards, in_place
         self.writer = ProgramWriter("drawn", ranks, "a test")
         self.ranks: list[RankCalls] = [self.writer.rank(rank) for rank in range(ranks)]
         self.open: list[list[int]] = [[] for _ in range(ranks)]
@@ -88,9 +88,9 @@ class _Drawing:
         number, members = self.draw(st.sampled_from(self.communicators))
         root = self.draw(st.integers(0, len(members) - 1)) if call in _ROOTED else ANY
         blocks = self.draw(st.lists(SIZES, min_size=len(members), max_size=len(members)))
-        starts = self.requests and self.draw(st.booleans())
+        starts = self.draw(st.booleans())
         flags = NOT_COMMUTATIVE if call in _REDUCING and self.draw(st.booleans()) else 0
-        if call not in _NEVER_IN_PLACE and self.draw(st.booleans()):
+        if self.in_place and call not in _NEVER_IN_PLACE and self.draw(st.booleans()):
             flags |= IN_PLACE
         if call is Call.ALLTOALLV:
             matrix = [blocks[at:] + blocks[:at] for at in range(len(members))]
@@ -137,12 +137,13 @@ def programs(
     most_actions: int = 8,
     loops: bool = True,
     wildcards: bool = True,
-    requests: bool = True,
+    in_place: bool = True,
+    settled: bool = False,
 ) -> Program:
-    """A program; `wildcards` for receives of any source, `requests` for collective calls that only begin."""
-    drawing = _Drawing(draw, draw(st.integers(1, most_ranks)), wildcards=wildcards, requests=requests)
+    """A program; `wildcards` for receives of any source, `settled` if all requests are waited for."""
+    drawing = _Drawing(draw, draw(st.integers(1, most_ranks)), wildcards=wildcards, in_place=in_place)
     drawing.actions(draw(st.integers(0, most_actions)), loops=loops)
-    if draw(st.booleans()):
+    if settled or draw(st.booleans()):
         drawing.wait_all()
     for rank in drawing.ranks:
         rank.finish()

@@ -9,6 +9,7 @@ from lab.errors import LabError, UnreadableFile
 from lab.plain_text import one_line
 from simulation.replay.checks import BadProgram, check_program
 from simulation.replay.program import Program
+from simulation.replay.readers.otf2 import looks_like_otf2, read_otf2
 from simulation.replay.readers.reading import REMEDY, Options, head_of
 from simulation.replay.readers.ti import looks_like_ti, read_ti
 
@@ -29,6 +30,15 @@ class Format:
 
 
 FORMATS: Final[Mapping[str, Format]] = {
+    "otf2": Format(
+        "OTF2 archive (Score-P)",
+        "the anchor file (`traces.otf2`)",
+        "the sender that a receive from any rank took; blocks of MPI_Alltoallv between two ranks, from the sums of "
+        "each; whether a collective call was in place, where its bytes leave that open",
+        "inter-communicators, one-sided communication, messages of several threads of a rank",
+        looks_like_otf2,
+        read_otf2,
+    ),
     "ti": Format(
         "SimGrid time-independent trace",
         "one file, or one for each rank",
