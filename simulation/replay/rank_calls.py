@@ -1,6 +1,6 @@
 """Writes the calls of a program rank by rank: what generators and readers use."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import polars as pl
 
@@ -16,15 +16,18 @@ class ProgramWriter:
 
     def __init__(self, name: str, ranks: int, source: str) -> None:
         self._name, self._ranks, self._source = name, ranks, source
-        self._communicators: dict[tuple[int, ...], int] = {tuple(range(ranks)): 0}
+        self._communicators: dict[tuple[Hashable, tuple[int, ...]], int] = {(None, tuple(range(ranks))): 0}
         self._columns: dict[int, dict[str, list[object]]] = {}
         self._calls: dict[int, RankCalls] = {}
         self._assumed: dict[str, None] = {}
         self._recorded_ns: int | None = None
 
-    def communicator(self, ranks: Sequence[int]) -> int:
-        """The number of a communicator of these world ranks, in this order; equal ones share a number."""
-        return self._communicators.setdefault(tuple(ranks), len(self._communicators))
+    def communicator(self, ranks: Sequence[int], context: Hashable = None) -> int:
+        """The number of a communicator of these world ranks, in this order; equal ones of one context share a number.
+
+        A duplicate has a context of its own: messages on it match receives on it alone.
+        """
+        return self._communicators.setdefault((context, tuple(ranks)), len(self._communicators))
 
     def assume(self, sentence: str) -> None:
         """Say what the source did not hold."""
@@ -47,7 +50,7 @@ class ProgramWriter:
             for name, values in self._columns[rank].items():
                 columns[name] += values
         calls = pl.DataFrame(columns, schema=SCHEMA, strict=False)
-        communicators, assumed = tuple(self._communicators), tuple(self._assumed)
+        communicators, assumed = tuple(ranks for _, ranks in self._communicators), tuple(self._assumed)
         return Program(self._name, self._ranks, calls, communicators, self._source, assumed, self._recorded_ns)
 
 

@@ -28,6 +28,7 @@ from simulation.sweep import simulate
 from tests.controller.checking.test_recorded import LLDP, LLDP_RECORDS, STRIP, SWITCH
 from tests.fuzz.mutations import Tree
 from tests.simulation.test_results import small_description
+from tests.support.dumpi_bytes import INT, WORLD, write_trace
 from tests.support.labs.toy_lab import small_lab, trees_state
 from tests.support.measured.synthetic_run import calibration, write_alltoall, write_probe, write_regulation, write_run
 from tests.support.replay_programs import ring
@@ -145,6 +146,30 @@ def replay_content(folder: Path) -> None:
     (folder / "about.json").write_text(pl.read_parquet_metadata(file)[KEY], encoding="utf-8")
     (folder / "calls.json").write_text(pl.read_parquet(file).write_json(), encoding="utf-8")
     file.unlink()
+
+
+@kept
+def ti_trace(folder: Path) -> None:
+    """A time-independent trace of SimGrid, of two ranks."""
+    text = (
+        "0 init 1\n0 irecv 1 1 1e3\n0 isend 1 2 8\n0 compute 1e6\n0 test 1 0 1\n0 wait 1 0 1\n0 waitall\n"
+        "0 alltoallv 9 1 2 9 1 1\n0 gatherv 3 1 2 0\n0 bcast 4 1 0\n0 finalize\n"
+    )
+    other = "1 init 1\n1 send 0 1 1e3\n1 recv 0 2 8\n1 alltoallv 9 1 2 9 2 2\n1 gatherv 3 1 2 0\n1 bcast 4 1 0\n"
+    (folder / "trace.txt").write_text(text + other, encoding="utf-8")
+
+
+@kept
+def dumpi_trace(folder: Path) -> None:
+    """A DUMPI trace of two ranks."""
+    calls = [
+        ("Comm_split", [WORLD, 0, 0, 4]),
+        ("Irecv", [1, INT, -1, 1, 4, 2]),
+        ("Isend", [1, INT, 0, 1, 4, 3]),
+        ("Waitall", [2, (2, 3), [(4, 0, 0, 1), (0, 0, 0, 0)]]),
+        ("Alltoallv", [2, (1, 2), (0, 1), INT, (1, 1), (0, 1), INT, WORLD]),
+    ]
+    write_trace(folder, calls, calls)
 
 
 @kept

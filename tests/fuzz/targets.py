@@ -45,8 +45,11 @@ from record.samples import RunSamples
 from record.trials import read_trials
 from simulation.description_file import read_description
 from simulation.replay.program import KEY, read_program
+from simulation.replay.readers.reading import Options
+from simulation.replay.readers.table import import_trace
 from simulation.replay.records import records
 from simulation.replay.seal import sealed
+from simulation.replay.summary import summary_of
 from simulation.report.data import read_simulation
 from tests.controller.drivers.cisco_ios import test_ios_law as ios
 from tests.fuzz import corpus
@@ -219,6 +222,19 @@ def _replay_content(folder: Path) -> None:
     _replay(folder / "x.replay")
 
 
+def _trace(form: str, options: Options | None = None) -> Callable[[Path], None]:
+    """A reader of traces, with all files of the folder that are not its options'."""
+
+    def read(folder: Path) -> None:
+        files = [path for path in sorted(folder.iterdir()) if options is None or path.name != str(options.codes)]
+        program = import_trace(files, form, options or Options("fuzzed"))
+        _require_safe([program.name, program.source, *program.assumed])
+        summary_of(program)
+        records(program)
+
+    return read
+
+
 def _json(folder: Path) -> None:
     for path in folder.rglob("*.json"):
         try:
@@ -340,6 +356,8 @@ _EVERY: Final = (
     Target("simulation-file", corpus.simulation_file, lambda folder: _void(read_description(folder / "ring.yaml"))),
     Target("replay-file", corpus.replay, lambda folder: _replay(folder / "ring.replay")),
     Target("replay-content", corpus.replay_content, _replay_content),
+    Target("trace-ti", corpus.ti_trace, _trace("ti")),
+    Target("trace-dumpi", corpus.dumpi_trace, _trace("dumpi")),
     Target("simulation", corpus.simulated, lambda folder: _void(read_simulation(folder / "out"))),
     Target("study", corpus.study, _study, lambda name: not name.startswith("runs/") or name.endswith("run.yaml")),
     Target("journal", corpus.applied, _journal, lambda name: name == "journal.jsonl"),

@@ -94,6 +94,8 @@ class _Import:
         self.numbers: dict[int, int] = {}
         self.begins: list[int] = []
         self.ends: list[int] = []
+        everybody = list(range(archive.ranks))
+        self.world = next((at for at, one in enumerate(archive.communicators) if one == everybody), -1)
 
     def program(self) -> Program:
         """Read the records of all ranks twice: to match requests and collective calls, then to write calls."""
@@ -131,7 +133,9 @@ class _Import:
     def communicator(self, number: int) -> int:
         """The number of a communicator in the replay file."""
         if number not in self.numbers:
-            self.numbers[number] = self.writer.communicator(self.members(number))
+            members = self.members(number)
+            context = None if number == self.world else number
+            self.numbers[number] = self.writer.communicator(members, context)
         return self.numbers[number]
 
     def join(self, rank: int, number: int, at: int, record: Any) -> None:

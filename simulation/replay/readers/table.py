@@ -9,6 +9,7 @@ from lab.errors import LabError, UnreadableFile
 from lab.plain_text import one_line
 from simulation.replay.checks import BadProgram, check_program
 from simulation.replay.program import Program
+from simulation.replay.readers.dumpi import looks_like_dumpi, read_dumpi
 from simulation.replay.readers.otf2 import looks_like_otf2, read_otf2
 from simulation.replay.readers.reading import REMEDY, Options, head_of
 from simulation.replay.readers.ti import looks_like_ti, read_ti
@@ -38,6 +39,15 @@ FORMATS: Final[Mapping[str, Format]] = {
         "inter-communicators, one-sided communication, messages of several threads of a rank",
         looks_like_otf2,
         read_otf2,
+    ),
+    "dumpi": Format(
+        "DUMPI trace (SST)",
+        "the `.meta` file, or the files of all ranks (`-0000.bin` and so on)",
+        "the sender and bytes that a receive's status shows, else what its buffer can hold; no call is in place; ranks "
+        "of Cartesian communicators keep their order",
+        "traces that lack a rank's file, inter-communicators and graphs, one-sided communication, MPI_Comm_spawn",
+        looks_like_dumpi,
+        read_dumpi,
     ),
     "ti": Format(
         "SimGrid time-independent trace",
