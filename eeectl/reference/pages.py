@@ -26,6 +26,7 @@ from simulation.calibration_use import CalibrationUse
 from simulation.programs.table import GENERATORS, Generator
 from simulation.replay import program
 from simulation.replay.calls import CALLS
+from simulation.replay.readers import vef
 from simulation.replay.readers.table import FORMATS
 
 Models = list[type[BaseModel]]
@@ -240,7 +241,12 @@ def _formats() -> str:
     )
     head = "| `--format` | trace | files to name | assumes | refuses |\n| --- | --- | --- | --- | --- |\n"
     about = "What a trace does not hold and was filled in stands in the replay file; `eeectl trace show` prints it.\n"
-    return f"## Formats of traces\n\n{about}\n{head}{rows}"
+    codes = (
+        "A VEF trace has numbers for dependencies and operations, and which is which is not published. A file for\n"
+        "`--codes` says it; the numbers here are invented:\n\n"
+        f"```yaml\n{vef.CODES}```\n"
+    )
+    return f"## Formats of traces\n\n{about}\n{head}{rows}\n## Codes of VEF traces\n\n{codes}"
 
 
 def _families() -> str:

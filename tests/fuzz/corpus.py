@@ -23,6 +23,7 @@ from record.event_kinds import EventKind
 from record.store import Run
 from simulation.pool import HerePool
 from simulation.replay.program import KEY, write_program
+from simulation.replay.readers.vef import CODES
 from simulation.results import Results
 from simulation.sweep import simulate
 from tests.controller.checking.test_recorded import LLDP, LLDP_RECORDS, STRIP, SWITCH
@@ -170,6 +171,25 @@ def dumpi_trace(folder: Path) -> None:
         ("Alltoallv", [2, (1, 2), (0, 1), INT, (1, 1), (0, 1), INT, WORLD]),
     ]
     write_trace(folder, calls, calls)
+
+
+@kept
+def goal_trace(folder: Path) -> None:
+    """A GOAL schedule of two ranks."""
+    text = (
+        "num_ranks 2\n// fork and join\nrank 0 {\nl1: send 10b to 1 tag 3 cpu 0 nic 0\nl2: recv 7b from 1 tag 4\n"
+        "l3: calc 500\nl3 requires l1\nl3 requires l2\nl4: calc 6 cpu 1\nl4 irequires l3\n}\n"
+        "rank 1 {\nl1: recv 10b from -1 tag -1\nl2: send 7b to 0 tag 4\nl2 requires l1\n}\n"
+    )
+    (folder / "schedule.goal").write_text(text, encoding="utf-8")
+
+
+@kept
+def vef_trace(folder: Path) -> None:
+    """A VEF trace of two ranks, and its codes."""
+    text = "VEF3 2 2 1 1 0 TRUE\nC0 0 1\n0 0 1 100 0 500 0\n1 1 0 60 2 50 0\nG0 0 2 0 8 8 2 30 1\nG0 0 2 1 8 8 1 40 1\n"
+    (folder / "trace.vef").write_text(text, encoding="utf-8")
+    (folder / "codes.yaml").write_text(CODES, encoding="utf-8")
 
 
 @kept

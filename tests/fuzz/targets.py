@@ -358,6 +358,8 @@ _EVERY: Final = (
     Target("replay-content", corpus.replay_content, _replay_content),
     Target("trace-ti", corpus.ti_trace, _trace("ti")),
     Target("trace-dumpi", corpus.dumpi_trace, _trace("dumpi")),
+    Target("trace-goal", corpus.goal_trace, _trace("goal")),
+    Target("trace-vef", corpus.vef_trace, _trace("vef", Options("fuzzed", codes=Path("codes.yaml")))),
     Target("simulation", corpus.simulated, lambda folder: _void(read_simulation(folder / "out"))),
     Target("study", corpus.study, _study, lambda name: not name.startswith("runs/") or name.endswith("run.yaml")),
     Target("journal", corpus.applied, _journal, lambda name: name == "journal.jsonl"),

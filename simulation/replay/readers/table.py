@@ -10,9 +10,11 @@ from lab.plain_text import one_line
 from simulation.replay.checks import BadProgram, check_program
 from simulation.replay.program import Program
 from simulation.replay.readers.dumpi import looks_like_dumpi, read_dumpi
+from simulation.replay.readers.goal import looks_like_goal, read_goal
 from simulation.replay.readers.otf2 import looks_like_otf2, read_otf2
 from simulation.replay.readers.reading import REMEDY, Options, head_of
 from simulation.replay.readers.ti import looks_like_ti, read_ti
+from simulation.replay.readers.vef import looks_like_vef, read_vef
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,14 @@ FORMATS: Final[Mapping[str, Format]] = {
         looks_like_dumpi,
         read_dumpi,
     ),
+    "goal": Format(
+        "GOAL schedule (LogGOPSim, ATLAHS), as text",
+        "one file",
+        "one processor a rank; computing ends before what may begin when it has begun (`irequires`)",
+        "ranks that go on in one way or another, whichever message comes first; verbs that are not of MPI",
+        looks_like_goal,
+        read_goal,
+    ),
     "ti": Format(
         "SimGrid time-independent trace",
         "one file, or one for each rank",
@@ -56,6 +66,14 @@ FORMATS: Final[Mapping[str, Format]] = {
         "messages without a tag (up to SimGrid 3.19), receives of unknown size",
         looks_like_ti,
         read_ti,
+    ),
+    "vef": Format(
+        "VEF trace (TraceLib)",
+        "one file; `--codes` names a YAML file with its numeric codes, which are not published",
+        "receives are begun when a rank starts; a rank's lines are in the order in which it made them",
+        "traces without `--codes`, dependencies on what a rank does later",
+        looks_like_vef,
+        read_vef,
     ),
 }
 

@@ -53,7 +53,10 @@ def test_what_it_shows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
         (["show", "none"], "none cannot be read (No such file or directory): name a replay file."),
         (["import", "-o", "x"], "no file is named: name the files of the trace."),
         (["import", "none", "-o", "x"], "none cannot be read (No such file or directory): name the trace's files."),
-        (["import", "none", "-o", "x", "--format", "abc"], "the format abc is unknown: use otf2, dumpi, "),
+        (
+            ["import", "none", "-o", "x", "--format", "abc"],
+            "the format abc is unknown: use otf2, dumpi, goal, ti, vef.",
+        ),
     ],
 )
 def test_refusals(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
