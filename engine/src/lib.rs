@@ -66,6 +66,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
             .get_type::<python::interconnect::SimulationError>(),
     )?;
     module.add_class::<python::interconnect::NetworkSimulation>()?;
+    module.add_class::<python::replay::ProgramReplay>()?;
     module.add_function(wrap_pyfunction!(
         python::interconnect::network_facts,
         module

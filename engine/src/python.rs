@@ -8,5 +8,6 @@ pub mod fabric;
 pub mod interconnect;
 pub mod lab_clock;
 pub mod read;
+pub mod replay;
 pub mod show;
 pub mod virtual_engine;

@@ -122,6 +122,12 @@ impl Measurement {
         self.on
     }
 
+    /// A message's packet arrived.
+    pub(crate) fn came(&mut self, hops: u64) {
+        self.interval.packets += 1;
+        self.interval.hops += hops;
+    }
+
     /// A packet's tail arrived, so many cycles after the packet was made.
     pub(crate) fn arrived(&mut self, latency: u64, hops: u64, measured: bool) {
         self.interval.packets += 1;

@@ -26,11 +26,13 @@
 //! the flit engine's. Compare the two before trusting it on a new kind of network.
 
 mod agenda;
+mod asking;
+mod messages;
 mod state;
 mod waiting;
 
 use crate::error::SimulationError;
-use crate::link::{LinkLedger, LinkPolicy, Mode};
+use crate::link::{LinkLedger, LinkPolicy};
 use crate::measure::{Interval, Measurement};
 use crate::network::{Network, NodeId, Peer, Port, PortId, RouterId};
 use crate::parameters::{RouterParameters, Switching};
@@ -40,11 +42,17 @@ use crate::routing::{Choice, Header, Request, Routing};
 use crate::traffic::Destinations;
 
 use agenda::{Agenda, Bucket, Event};
-use state::{Crossed, Links, MEASURED, Output, Packet, Queued, Reached, Slept, Way, outputs};
+use messages::{Messages, Part};
+use state::{
+    Crossed, Links, MEASURED, Output, Packet, Queued, Reached, Slept, Way, hold_of, outputs,
+};
 use waiting::{Queues, Waiting};
 
+pub use messages::Signal;
+pub use state::LinkPolicies;
+
 /// A network of more outputs than this does not fit into a core's own cache.
-const LARGE: usize = 1 << 14;
+const LARGE: usize = 1 << 12;
 
 /// Cycles that a credit of a node takes to its router, besides what the router takes to use it.
 const NODE_CREDIT: u64 = 2;
@@ -69,7 +77,7 @@ pub struct PacketEngine {
     network: Network,
     routing: Routing,
     parameters: RouterParameters,
-    destinations: Destinations,
+    traffic: Traffic,
     rng: Rng,
     now: u64,
     agenda: Agenda,
@@ -79,19 +87,31 @@ pub struct PacketEngine {
     /// Flits that wait for the switch or were in it within the history window, by port; none if nobody looks.
     recent: Vec<u32>,
     queues: Queues,
-    /// Idle cycles after which a link between routers sleeps.
+    /// Idle cycles after which a link between routers sleeps, and one to a node.
     hold: u64,
+    node_hold: u64,
     links: Option<Links>,
-    /// By port, up to when the link was free last; none if links never sleep.
+    /// By output, time in low power before the link was free last; none if links never sleep.
     slept: Vec<Slept>,
     requests: Vec<Request>,
     /// For [`Self::execute_by_turns`].
     refilled: Vec<u32>,
     routed: Vec<(u32, Packet, Way)>,
-    trials: Trials,
     measurement: Measurement,
     made: u64,
     done: u64,
+}
+
+/// Who makes packets.
+#[derive(Clone, Debug)]
+enum Traffic {
+    /// Every node, at random times.
+    Random {
+        destinations: Destinations,
+        trials: Trials,
+    },
+    /// Whoever calls [`PacketEngine::send`].
+    Messages(Messages),
 }
 
 impl PacketEngine {
@@ -106,6 +126,53 @@ impl PacketEngine {
         parameters: RouterParameters,
         destinations: Destinations,
         load: f64,
+        seed: u64,
+    ) -> Result<Self, SimulationError> {
+        if !(0.0..=1.0).contains(&load) {
+            return SimulationError::parameter(format!(
+                "a load is from 0 to 1 flits a cycle, not {load}"
+            ));
+        }
+        let traffic = Traffic::Random {
+            destinations,
+            trials: Trials::new(load / f64::from(parameters.packet_flits)),
+        };
+        let mut engine = Self::with(network, routing, parameters, traffic, seed)?;
+        for node in 0..engine.network.nodes() {
+            let due = engine.gap().saturating_sub(1);
+            let output = engine.node_output(node) as usize;
+            engine.outputs[output].next = due;
+            engine.agenda.put(0, due, Event::Make { node });
+        }
+        Ok(engine)
+    }
+
+    /// A network without traffic in it; nodes send what [`Self::send`] gives them, and nothing else.
+    ///
+    /// # Errors
+    /// As [`Self::new`], or if a packet has more than 65,535 flits.
+    pub fn of_messages(
+        network: Network,
+        routing: Routing,
+        parameters: RouterParameters,
+        seed: u64,
+    ) -> Result<Self, SimulationError> {
+        if parameters.packet_flits > u16::MAX.into() {
+            return SimulationError::parameter(format!(
+                "a message's packets have up to {} flits, not {}",
+                u16::MAX,
+                parameters.packet_flits
+            ));
+        }
+        let traffic = Traffic::Messages(Messages::new(network.nodes()));
+        Self::with(network, routing, parameters, traffic, seed)
+    }
+
+    fn with(
+        network: Network,
+        routing: Routing,
+        parameters: RouterParameters,
+        traffic: Traffic,
         seed: u64,
     ) -> Result<Self, SimulationError> {
         parameters.check()?;
@@ -132,11 +199,6 @@ impl PacketEngine {
                 routing.algorithm().name()
             ));
         }
-        if !(0.0..=1.0).contains(&load) {
-            return SimulationError::parameter(format!(
-                "a load is from 0 to 1 flits a cycle, not {load}"
-            ));
-        }
         let ports = network.ports().len();
         let nodes = network.nodes() as usize;
         let vcs = usize::from(parameters.vcs);
@@ -148,19 +210,19 @@ impl PacketEngine {
             ));
         }
         let fits = (u32::from(parameters.buffer_flits) / parameters.packet_flits) as u16;
-        let mut engine = Self {
+        Ok(Self {
             agenda: Agenda::new(),
             outputs: outputs(&network),
             room: vec![fits; (ports + nodes) * vcs],
             recent: vec![0; if routing.looks_at_queues() { ports } else { 0 }],
-            queues: Queues::new(ports + nodes, vcs),
+            queues: Queues::new(&network, vcs),
             hold: u64::MAX,
+            node_hold: u64::MAX,
             links: None,
             slept: Vec::new(),
             requests: Vec::new(),
             refilled: Vec::new(),
             routed: Vec::new(),
-            trials: Trials::new(load / f64::from(parameters.packet_flits)),
             measurement: Measurement::default(),
             made: 0,
             done: 0,
@@ -169,15 +231,8 @@ impl PacketEngine {
             network,
             routing,
             parameters,
-            destinations,
-        };
-        for node in 0..engine.network.nodes() {
-            let due = engine.rng.trials(&engine.trials).saturating_sub(1);
-            let output = engine.node_output(node) as usize;
-            engine.outputs[output].next = due;
-            engine.agenda.put(0, due, Event::Make { node });
-        }
-        Ok(engine)
+            traffic,
+        })
     }
 
     /// Where its assumptions are weak, in sentences; none if they hold.
@@ -229,32 +284,36 @@ impl PacketEngine {
         doubts
     }
 
-    /// Let the channels between routers follow a policy from now on.
+    /// Let links follow policies from now on.
     ///
     /// # Errors
-    /// If the policy coalesces or slows links down: both are for the flit engine.
-    pub fn set_links(&mut self, policy: LinkPolicy) -> Result<(), SimulationError> {
-        policy.check()?;
-        if policy.timing.coalesce != 0
-            || policy.timing.coalesce_byte != 0
-            || policy.flit_cycles != 1
-        {
-            return SimulationError::parameter(
-                "the packet engine neither coalesces nor slows links down; choose the flit engine",
-            );
+    /// If a policy coalesces or slows links down: both are for the flit engine.
+    pub fn set_links(&mut self, policies: impl Into<LinkPolicies>) -> Result<(), SimulationError> {
+        let policies = policies.into();
+        let LinkPolicies { routers, nodes } = policies;
+        for policy in [routers, nodes] {
+            policy.check()?;
+            if policy.timing.coalesce != 0
+                || policy.timing.coalesce_byte != 0
+                || policy.flit_cycles != 1
+            {
+                return SimulationError::parameter(
+                    "the packet engine neither coalesces nor slows links down; choose the flit engine",
+                );
+            }
         }
         for output in &mut self.outputs {
             output.free = output.free.max(self.now);
             output.sent = 0;
         }
-        let sleeps = policy.mode != Mode::Off;
-        let ports = self.network.ports().len();
-        self.hold = if sleeps { policy.timing.hold } else { u64::MAX };
+        self.hold = hold_of(&routers);
+        self.node_hold = hold_of(&nodes);
         self.links = Some(Links {
-            policy,
+            policies,
             since: self.now,
         });
-        self.slept = vec![Slept::default(); if sleeps { ports } else { 0 }];
+        let sleeps = self.hold.min(self.node_hold) != u64::MAX;
+        self.slept = vec![Slept::default(); if sleeps { self.outputs.len() } else { 0 }];
         Ok(())
     }
 
@@ -262,19 +321,39 @@ impl PacketEngine {
     /// policy.
     #[must_use]
     pub fn link(&self, port: PortId) -> Option<LinkLedger> {
+        self.network.ports().get(port as usize)?;
+        self.output_ledger(port)
+    }
+
+    /// As [`Self::link`], of the channel from a node to its router.
+    #[must_use]
+    pub fn node_link(&self, node: NodeId) -> Option<LinkLedger> {
+        (node < self.network.nodes())
+            .then(|| self.output_ledger(self.node_output(node)))
+            .flatten()
+    }
+
+    fn output_ledger(&self, output: u32) -> Option<LinkLedger> {
         let links = self.links.as_ref()?;
-        let index = port as usize;
-        let policy = match self.network.ports().get(index)?.peer {
-            Peer::Port(_) => links.policy,
-            Peer::Node(_) => LinkPolicy::default(),
-        };
+        let index = output as usize;
         let Output { free, sent, .. } = self.outputs[index];
         let slept = self.slept.get(index).copied().unwrap_or_default();
         let mut ledger = slept.ledger();
-        ledger.transmit = sent * u64::from(self.parameters.packet_flits);
+        ledger.transmit = sent;
         ledger.idle = free - links.since - ledger.total();
-        policy.rest(free, self.now.max(free), &mut ledger);
+        self.policy(links, output)
+            .rest(free, self.now.max(free), &mut ledger);
         Some(ledger)
+    }
+
+    fn policy(&self, links: &Links, output: u32) -> LinkPolicy {
+        match self.network.ports().get(output as usize) {
+            Some(Port {
+                peer: Peer::Port(_),
+                ..
+            }) => links.policies.routers,
+            _ => links.policies.nodes,
+        }
     }
 
     /// The present cycle.
@@ -332,18 +411,63 @@ impl PacketEngine {
     #[must_use]
     pub fn is_free(&self, node: NodeId) -> bool {
         let output = self.node_output(node);
-        self.outputs[output as usize].free <= self.now && !self.queues.is_wanted(output)
+        self.outputs[output as usize].free <= self.now && !self.queues.is_wanted(node)
     }
 
     /// Have a node send a packet now, behind what it sends already.
     pub fn offer(&mut self, source: NodeId, dest: NodeId) {
-        let packet = self.make_packet(source, dest, self.now);
+        let flits = self.parameters.packet_flits as u16;
+        let packet = self.make_packet(source, dest, self.now as u32, flits);
         self.launch(source, packet);
+    }
+
+    /// Have a node send a message of so many flits, behind those that it has to send already. `token` comes back in
+    /// [`Self::take_signals`] when it has arrived, and if `tells` also when it has left.
+    ///
+    /// # Panics
+    /// If the engine was made for random traffic, or the message has no flit.
+    pub fn send(&mut self, source: NodeId, dest: NodeId, flits: u64, token: u32, tells: bool) {
+        assert!(flits > 0, "a message has at least one flit");
+        let Traffic::Messages(messages) = &mut self.traffic else {
+            panic!("messages are for an engine without random traffic");
+        };
+        if messages.send((source, dest), flits, token, tells) {
+            let free = self.outputs[self.node_output(source) as usize].free;
+            let at = free.max(self.now);
+            self.agenda.put(self.now, at, Event::Make { node: source });
+        }
+    }
+
+    /// Move out what happened to messages since the last call, in order.
+    pub fn take_signals(&mut self, into: &mut Vec<Signal>) {
+        if let Traffic::Messages(messages) = &mut self.traffic {
+            messages.take_signals(into);
+        }
+    }
+
+    /// Links between routers that packets have taken, since the engine was made.
+    #[must_use]
+    pub const fn hops(&self) -> u64 {
+        self.measurement.interval.hops
+    }
+
+    /// A cycle from now on before which nothing happens in the network; `None` if nothing will.
+    #[must_use]
+    pub fn next_due(&self) -> Option<u64> {
+        self.agenda.next(self.now)
+    }
+
+    /// Let time pass up to this cycle, which is not behind [`Self::next_due`].
+    pub fn skip_to(&mut self, cycle: u64) {
+        debug_assert!(cycle >= self.now && self.next_due().is_none_or(|due| due >= cycle));
+        self.now = cycle;
     }
 
     /// No packet is made from now on.
     pub fn stop_traffic(&mut self) {
-        self.trials = Trials::new(0.0);
+        if let Traffic::Random { trials, .. } = &mut self.traffic {
+            *trials = Trials::new(0.0);
+        }
         for node in &mut self.outputs[self.network.ports().len()..] {
             node.next = u64::MAX;
         }
@@ -359,7 +483,8 @@ impl PacketEngine {
         std::mem::take(&mut self.measurement.interval)
     }
 
-    fn cycle(&mut self) {
+    /// Simulate the present cycle.
+    pub fn cycle(&mut self) {
         let bucket = self.agenda.take(self.now);
         if self.routing.looks_at_queues() {
             self.execute_by_turns(&bucket);
@@ -517,13 +642,18 @@ impl PacketEngine {
                         Way::Open => {}
                     }
                 }
-                Event::Credit { buffer } => prefetch(&self.room, buffer as usize),
+                Event::Credit { buffer } => {
+                    prefetch(&self.room, buffer as usize);
+                    self.queues
+                        .prefetch_asking(buffer / u32::from(self.parameters.vcs));
+                }
                 Event::Make { node } => {
                     let output = self.node_output(node) as usize;
                     prefetch(&self.outputs, output);
                     prefetch(&self.room, output * vcs);
                 }
-                Event::Forget { .. } | Event::Follow { .. } => {}
+                Event::Follow { buffer } => self.queues.prefetch_next(buffer),
+                Event::Forget { .. } => {}
             }
         }
         packets
@@ -545,29 +675,55 @@ impl PacketEngine {
     }
 
     fn make(&mut self, node: NodeId) {
+        if let Traffic::Messages(messages) = &mut self.traffic {
+            if let Some(part) = messages.next(node, self.parameters.packet_flits) {
+                let Part {
+                    dest,
+                    message,
+                    flits,
+                } = part;
+                let packet = self.make_packet(node, dest, message, flits);
+                self.launch(node, packet);
+            }
+            return;
+        }
         let output = self.node_output(node) as usize;
         let created = self.outputs[output].next;
         if created == u64::MAX {
             return;
         }
-        let gap = self.rng.trials(&self.trials);
+        let gap = self.gap();
         self.outputs[output].next = created.saturating_add(gap);
-        let dest = self.destinations.draw(node, &mut self.rng);
-        let packet = self.make_packet(node, dest, created);
+        let dest = match &self.traffic {
+            Traffic::Random { destinations, .. } => destinations.draw(node, &mut self.rng),
+            Traffic::Messages(_) => return,
+        };
+        let flits = self.parameters.packet_flits as u16;
+        let packet = self.make_packet(node, dest, created as u32, flits);
         self.launch(node, packet);
     }
 
-    fn make_packet(&mut self, source: NodeId, dest: NodeId, created: u64) -> Packet {
+    /// Cycles to a node's next packet.
+    fn gap(&mut self) -> u64 {
+        match &self.traffic {
+            Traffic::Random { trials, .. } => self.rng.trials(trials),
+            Traffic::Messages(_) => u64::MAX,
+        }
+    }
+
+    fn make_packet(&mut self, source: NodeId, dest: NodeId, origin: u32, flits: u16) -> Packet {
         self.made += 1;
         let header = self.routing.header(source, dest);
         Packet {
             dest,
             target: header.target,
             via: header.via,
-            created: created as u32,
+            origin,
             router: RouterId::MAX,
             back: 0,
+            flits,
             hops: 0,
+            wakes: 0,
             phase: header.phase,
             tag: if self.measurement.made() { MEASURED } else { 0 },
         }
@@ -585,7 +741,7 @@ impl PacketEngine {
         };
         match self.roomiest(any) {
             Some(vc) => self.leave_node(node, packet, vc),
-            None => self.queues.push(packet, u32::MAX, self.now, any),
+            None => self.queues.push(node, packet, self.now, any),
         }
     }
 
@@ -599,7 +755,7 @@ impl PacketEngine {
         }
         match self.go_on(from, packet, way, (self.now, step)) {
             Ok(tail) => {
-                let flits = u64::from(self.parameters.packet_flits);
+                let flits = u64::from(packet.flits);
                 let soonest = step + flits * u64::from(self.parameters.speedup);
                 self.queues.leaves(buffer, tail + 2, soonest);
             }
@@ -798,8 +954,12 @@ impl PacketEngine {
     ) -> u64 {
         let port = request.port;
         self.room[port as usize * usize::from(self.parameters.vcs) + usize::from(vc)] -= 1;
-        let Crossed { start, step, tail } =
-            self.cross(from, packet, port, (arrived, step), self.hold);
+        let Crossed {
+            start,
+            step,
+            tail,
+            woke,
+        } = self.cross(from, packet, port, (arrived, step), self.hold);
         if !self.recent.is_empty() {
             // Routers count it from when it is in the switch, or a history window later.
             let at = divided(step, u64::from(self.parameters.speedup))
@@ -816,8 +976,9 @@ impl PacketEngine {
             via: request.via,
             phase: request.phase,
             hops: packet.hops + 1,
+            wakes: packet.wakes + u16::from(woke),
             router,
-            back: latency + u32::from(self.parameters.credit_delay),
+            back: u32::from(latency) + u32::from(self.parameters.credit_delay),
             tag: packet.tag & MEASURED | vc,
             ..*packet
         };
@@ -838,19 +999,19 @@ impl PacketEngine {
         hold: u64,
     ) -> Crossed {
         let steps = u64::from(self.parameters.speedup);
-        let flits = u64::from(self.parameters.packet_flits);
+        let flits = u64::from(packet.flits);
         let Output { free, next, .. } = self.outputs[port as usize];
         let step = next.max(step);
         // Flits come in one a cycle, and each goes through at the first step that it can.
         let last = (step + flits - 1).max((arrived + flits - 1) * steps);
         let mut start = divided(step + 1, steps).max(free);
-        if start > free.saturating_add(hold) {
+        let woke = start > free.saturating_add(hold);
+        if woke {
             start = self.wake(port, free, start);
         }
         let output = &mut self.outputs[port as usize];
         output.next = last + 1;
-        output.free = start + flits;
-        output.sent += 1;
+        let woke = output.send(start, flits, woke);
         let buffer = self.buffer(from, packet);
         self.agenda.put(
             self.now,
@@ -861,18 +1022,19 @@ impl PacketEngine {
             start,
             step,
             tail: last,
+            woke,
         }
     }
 
     /// A link that sleeps, and is free from `free` on, is asked for at `at`; when it is awake.
     #[cold]
-    fn wake(&mut self, port: PortId, free: u64, at: u64) -> u64 {
+    fn wake(&mut self, output: u32, free: u64, at: u64) -> u64 {
         let Some(links) = &self.links else {
             return at;
         };
         let mut ledger = LinkLedger::default();
-        let (_, awake) = links.policy.wake(free, at, &mut ledger);
-        self.slept[port as usize].add(&ledger);
+        let (_, awake) = self.policy(links, output).wake(free, at, &mut ledger);
+        self.slept[output as usize].add(&ledger);
         awake
     }
 
@@ -901,18 +1063,27 @@ impl PacketEngine {
             latency,
             ..
         } = self.outputs[output as usize];
-        let start = self.now.max(free);
-        let end = start + u64::from(self.parameters.packet_flits);
-        self.outputs[output as usize].free = end;
-        if next != u64::MAX {
+        let mut start = self.now.max(free);
+        let woke = start > free.saturating_add(self.node_hold);
+        if woke {
+            start = self.wake(output, free, start);
+        }
+        let end = start + u64::from(packet.flits);
+        let woke = self.outputs[output as usize].send(start, packet.flits.into(), woke);
+        let due = match self.traffic {
+            Traffic::Random { .. } => next,
+            Traffic::Messages(_) => 0,
+        };
+        if due != u64::MAX {
             self.agenda
-                .put(self.now, next.max(end), Event::Make { node });
+                .put(self.now, due.max(end), Event::Make { node });
         }
         let moving = Packet {
             phase,
             via,
             router,
-            back: latency,
+            wakes: u16::from(woke),
+            back: latency.into(),
             tag: packet.tag & MEASURED | vc,
             ..packet
         };
@@ -932,13 +1103,18 @@ impl PacketEngine {
         let buffer = port * u32::from(self.parameters.vcs) + u32::from(vc);
         self.room[buffer as usize] -= 1;
         let Crossed {
-            start, tail: last, ..
-        } = self.cross(from, packet, port, times, u64::MAX);
+            start,
+            tail: last,
+            woke,
+            ..
+        } = self.cross(from, packet, port, times, self.node_hold);
         let latency = u64::from(self.outputs[port as usize].latency);
-        let tail = start + u64::from(self.parameters.packet_flits) + latency;
+        let tail = start + u64::from(packet.flits) + latency;
         let reached = Reached {
-            latency: (tail as u32).wrapping_sub(packet.created),
+            origin: packet.origin,
+            flits: packet.flits,
             hops: packet.hops,
+            wakes: packet.wakes + u16::from(woke),
             measured: packet.tag & MEASURED != 0,
         };
         self.agenda.put_reached(self.now, tail, reached);
@@ -949,15 +1125,24 @@ impl PacketEngine {
 
     /// Tails have reached their nodes.
     fn finish(&mut self, bucket: &Bucket) {
-        let packets = bucket.reached.len() as u64;
-        self.done += packets;
-        self.measurement.interval.flits += packets * u64::from(self.parameters.packet_flits);
+        self.done += bucket.reached.len() as u64;
         for reached in &bucket.reached {
-            self.measurement.arrived(
-                reached.latency.into(),
-                reached.hops.into(),
-                reached.measured,
-            );
+            let Reached {
+                origin,
+                flits,
+                hops,
+                wakes,
+                measured,
+            } = *reached;
+            self.measurement.interval.flits += u64::from(flits);
+            if let Traffic::Messages(messages) = &mut self.traffic {
+                messages.came(origin, flits, wakes);
+                self.measurement.came(hops.into());
+            } else {
+                let latency = (self.now as u32).wrapping_sub(origin);
+                self.measurement
+                    .arrived(latency.into(), hops.into(), measured);
+            }
         }
     }
 }

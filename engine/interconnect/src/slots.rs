@@ -2,6 +2,8 @@
 
 use std::ops::{Index, IndexMut};
 
+use crate::prefetch::prefetch;
+
 /// Values by number; the numbers of those that have gone are used first.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots<T> {
@@ -27,6 +29,11 @@ impl<T> Slots<T> {
             self.values.push(value);
             self.values.len() as u32 - 1
         }
+    }
+
+    /// Bring a value into the cache, if there is one of this number.
+    pub(crate) fn prefetch(&self, number: u32) {
+        prefetch(&self.values, number as usize);
     }
 
     /// The value of this number has gone.

@@ -538,6 +538,66 @@ class NetworkSimulation:
     def channels(self) -> list[SimulatedChannel]: ...
     def consolidation(self) -> ConsolidationCounts: ...
 
+class ReplayProgress(TypedDict):
+    """How far a replay is."""
+
+    now_ticks: int
+    calls: int  # made in the first run of every job
+    calls_in_all: int
+    messages: int
+    jobs_ended: int
+    jobs: int
+
+class WaitingRank(TypedDict):
+    """A rank that has not finished, and what it waits for."""
+
+    job: int
+    rank: int
+    call: int  # number of the call in the rank
+    what: str
+
+class ProgramReplay:
+    """MPI programs on a simulated network, or without one. Equal arguments give equal results, to the last bit.
+
+    A tick is a cycle of the network, or a nanosecond without one. `hosts` has the fields of `replay::costs::Costs`, in ns.
+    Everything that does not fit together raises `SimulationError`.
+    """
+
+    def __init__(
+        self,
+        *,
+        nodes: int,
+        tick_ns: float,
+        hosts: Mapping[str, object],
+        library: str,  # ompi-4.0, ompi-4.1, ompi-5.0, tracer, linear
+        element_bytes: int,
+        cores: int,  # of a node, for the scheduler
+        seed: int,
+        network: Mapping[str, object] | None = None,  # topology, routing, parameters, link, node_link, flit_bytes
+        log_gops: tuple[float, float, float] | None = None,  # latency and gap in ns, gap in ns for each byte
+    ) -> None: ...
+    def add_program(
+        self, rows: bytes, lists: bytes, first: Sequence[int], communicators: Sequence[Sequence[int]]
+    ) -> int: ...  # its number
+    def add_job(
+        self,
+        program: int,
+        nodes: Sequence[int] | None,  # each rank's; None: the first free ones, by the scheduler
+        *,
+        start_ticks: int = 0,
+        repeats: bool = False,
+        compute_scale: float = 1.0,
+    ) -> int: ...  # its number
+    def advance(self, events: int) -> Literal["running", "done", "stuck"]: ...
+    def progress(self) -> ReplayProgress: ...
+    def waiting(self, most: int) -> list[WaitingRank]: ...
+    def ranks(self) -> dict[str, list[int | None]]: ...  # a column a figure, a row a rank, job by job
+    def runs(self, job: int) -> list[tuple[int, int]]: ...  # begin and end of those that have ended
+    def unmatched(self) -> tuple[int, int]: ...  # receives and messages
+    def channels(self) -> list[SimulatedChannel]: ...  # between routers
+    def node_channels(self) -> list[SimulatedChannel]: ...  # to nodes, then from nodes; the node stands for a router
+    def packet_hops(self) -> int: ...
+
 def network_facts(topology: Mapping[str, object]) -> NetworkFacts: ...
 def prove_deadlock_free(topology: Mapping[str, object], routing: str, vcs: int) -> list[tuple[int, int, int]] | None:
     """None, or a cycle of virtual channels that wait for each other: router, port of the router, virtual channel."""

@@ -2,8 +2,33 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`step`] | what a rank does: the small steps that calls become |
-//! | [`collectives`] | which algorithm a library takes for a collective call, and what each rank does in it |
+//! | [`program`] | the calls of each rank |
+//! | [`step`], [`collectives`] | which algorithm a library takes for a collective call, and what each rank does in it |
+//! | [`costs`] | what messages cost at hosts, and when they need a handshake |
+//! | [`matching`] | posted receives and unexpected messages |
+//! | [`transport`] | the network, or LogGOPS without one |
+//! | [`jobs`] | programs on nodes, and the scheduler |
+//! | [`engine`] | the replay |
+//! | `protocol`, `waiting` | what happens to messages; what ranks wait for |
 
+mod agenda;
 pub mod collectives;
+pub mod costs;
+pub mod engine;
+pub mod error;
+mod hash;
+pub mod jobs;
+pub mod matching;
+pub mod program;
+mod protocol;
+mod slots;
+mod state;
 pub mod step;
+pub mod transport;
+mod waiting;
+
+pub use engine::{Hosts, Replay, State};
+pub use error::ReplayError;
+pub use program::Program;
+pub use state::{Account, Path};
+pub use waiting::WaitingRank;

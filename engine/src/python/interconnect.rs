@@ -28,12 +28,12 @@ pyo3::create_exception!(
     "A simulation's description contradicts itself; the text says what is wrong and what would be right."
 );
 
-fn refused(error: RustError) -> PyErr {
+pub(super) fn refused(error: RustError) -> PyErr {
     SimulationError::new_err(error.to_string())
 }
 
 /// A topology as Python writes it: a dictionary with a `kind` and the fields of that kind.
-fn network(topology: &Bound<'_, PyDict>) -> PyResult<Network> {
+pub(super) fn network(topology: &Bound<'_, PyDict>) -> PyResult<Network> {
     let field = |name: &str| {
         topology
             .get_item(name)?
@@ -500,7 +500,7 @@ impl NetworkSimulation {
     }
 }
 
-fn channel<'py>(
+pub(super) fn channel<'py>(
     py: Python<'py>,
     (id, from, to): (PortId, u32, u32),
     ledger: &LinkLedger,

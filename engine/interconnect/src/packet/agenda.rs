@@ -1,4 +1,5 @@
-//! What is due when: a bucket for each of the next cycles, and a list for what lies farther ahead.
+//! What is due when: a bucket for each of the next cycles, a list for each of the next blocks of cycles, and one list for
+//! what lies beyond.
 //!
 //! A bucket is three streams. *Words* of 4 bytes say what happens, in the order in which it was entered; a word "a packet
 //! arrives" stands for the next of the *packets*, which travel in the bucket themselves and are stored nowhere else. What
@@ -7,7 +8,7 @@
 
 use super::{Packet, Reached};
 
-/// Cycles that have a bucket; what is due later waits in a list.
+/// Cycles that have a bucket; also the cycles of a block, and the blocks that have a list.
 const SPAN: u64 = 128;
 
 /// Bits of a word that say what it is about; the kind is above them.
@@ -84,7 +85,15 @@ enum Later {
 #[derive(Clone, Debug)]
 pub(super) struct Agenda {
     buckets: Box<[Bucket; SPAN as usize]>,
-    later: Vec<(u64, Later)>,
+    /// A bit for each bucket that has something in it.
+    due: u128,
+    /// By block of cycles, modulo [`SPAN`].
+    blocks: Box<[Vec<(u64, Later)>; SPAN as usize]>,
+    /// A bit for each block that has something in it.
+    due_blocks: u128,
+    beyond: Vec<(u64, Later)>,
+    /// When the first of `beyond` is due.
+    first_beyond: u64,
     /// Emptied lists, each with its memory.
     words: Vec<Vec<u32>>,
     packets: Vec<Vec<Packet>>,
@@ -108,12 +117,34 @@ fn renew<T>(list: &mut Vec<T>, emptied: &mut Vec<Vec<T>>) {
     list.reserve(1);
 }
 
+/// The bit of a cycle or block.
+const fn bit(number: u64) -> u128 {
+    1 << (number % SPAN)
+}
+
+/// How far ahead the first of these bits is, from that of a cycle or block on.
+fn first(bits: u128, from: u64) -> Option<u64> {
+    let ahead = bits.rotate_right((from % SPAN) as u32);
+    (ahead != 0).then(|| ahead.trailing_zeros().into())
+}
+
+/// The bucket of a cycle, which has something in it from now on.
+#[inline]
+fn bucket<'a>(buckets: &'a mut [Bucket; SPAN as usize], due: &mut u128, at: u64) -> &'a mut Bucket {
+    *due |= bit(at);
+    &mut buckets[(at % SPAN) as usize]
+}
+
 impl Agenda {
     /// Nothing is due.
     pub(super) fn new() -> Self {
         Self {
             buckets: Box::new(std::array::from_fn(|_| Bucket::default())),
-            later: Vec::new(),
+            due: 0,
+            blocks: Box::new(std::array::from_fn(|_| Vec::new())),
+            due_blocks: 0,
+            beyond: Vec::new(),
+            first_beyond: u64::MAX,
             words: Vec::new(),
             packets: Vec::new(),
             reached: Vec::new(),
@@ -125,10 +156,10 @@ impl Agenda {
     pub(super) fn put(&mut self, now: u64, at: u64, event: Event) {
         debug_assert!(at >= now);
         if at - now < SPAN {
-            let bucket = &mut self.buckets[(at % SPAN) as usize];
+            let bucket = bucket(&mut self.buckets, &mut self.due, at);
             push(&mut bucket.words, &mut self.words, event.word());
         } else if at != u64::MAX {
-            self.later.push((at, Later::Event(event)));
+            self.put_later(now, at, Later::Event(event));
         }
     }
 
@@ -137,12 +168,12 @@ impl Agenda {
     pub(super) fn put_packet(&mut self, now: u64, at: u64, from: u32, packet: Packet) {
         debug_assert!(at >= now);
         if at - now < SPAN {
-            let bucket = &mut self.buckets[(at % SPAN) as usize];
+            let bucket = bucket(&mut self.buckets, &mut self.due, at);
             let word = Event::Arrive { from }.word();
             push(&mut bucket.words, &mut self.words, word);
             push(&mut bucket.packets, &mut self.packets, packet);
         } else {
-            self.later.push((at, Later::Packet(from, packet)));
+            self.put_later(now, at, Later::Packet(from, packet));
         }
     }
 
@@ -151,36 +182,68 @@ impl Agenda {
     pub(super) fn put_reached(&mut self, now: u64, at: u64, reached: Reached) {
         debug_assert!(at >= now);
         if at - now < SPAN {
-            let bucket = &mut self.buckets[(at % SPAN) as usize];
+            let bucket = bucket(&mut self.buckets, &mut self.due, at);
             push(&mut bucket.reached, &mut self.reached, reached);
         } else {
-            self.later.push((at, Later::Reached(reached)));
+            self.put_later(now, at, Later::Reached(reached));
+        }
+    }
+
+    fn put_later(&mut self, now: u64, at: u64, due: Later) {
+        let block = at / SPAN;
+        if block - now / SPAN < SPAN {
+            self.due_blocks |= bit(block);
+            self.blocks[(block % SPAN) as usize].push((at, due));
+        } else {
+            self.first_beyond = self.first_beyond.min(at);
+            self.beyond.push((at, due));
         }
     }
 
     /// What is due in this cycle; to be given back with [`Self::give_back`]. Nothing more may be entered for it.
     pub(super) fn take(&mut self, now: u64) -> Bucket {
-        if now % SPAN == 0 && !self.later.is_empty() {
+        if now % SPAN == 0 {
             self.bring_near(now);
         }
+        self.due &= !bit(now);
         std::mem::take(&mut self.buckets[(now % SPAN) as usize])
     }
 
-    /// Enter into the buckets what they now reach.
+    /// A cycle before which nothing is due; in it, perhaps nothing either. `None` if nothing is due at all.
+    pub(super) fn next(&self, now: u64) -> Option<u64> {
+        let nearest = first(self.due, now).map(|ahead| now + ahead);
+        let block = now / SPAN;
+        let blocks = first(self.due_blocks, block).map(|ahead| (block + ahead) * SPAN);
+        let beyond = Some(self.first_beyond / SPAN * SPAN).filter(|_| !self.beyond.is_empty());
+        [nearest, blocks, beyond]
+            .into_iter()
+            .flatten()
+            .min()
+            .map(|at| at.max(now))
+    }
+
+    /// Enter into the buckets what is due in the block that begins now.
     fn bring_near(&mut self, now: u64) {
-        let mut later = std::mem::take(&mut self.later);
-        later.retain(|&(at, due)| {
-            let near = at - now < SPAN;
-            if near {
-                match due {
-                    Later::Event(event) => self.put(now, at, event),
-                    Later::Packet(from, packet) => self.put_packet(now, at, from, packet),
-                    Later::Reached(reached) => self.put_reached(now, at, reached),
-                }
+        let block = now / SPAN;
+        if self.first_beyond / SPAN == block {
+            self.first_beyond = u64::MAX;
+            for (at, due) in std::mem::take(&mut self.beyond) {
+                self.put_later(now, at, due);
             }
-            !near
-        });
-        self.later = later;
+        }
+        if self.due_blocks & bit(block) == 0 {
+            return;
+        }
+        self.due_blocks &= !bit(block);
+        let mut list = std::mem::take(&mut self.blocks[(block % SPAN) as usize]);
+        for (at, due) in list.drain(..) {
+            match due {
+                Later::Event(event) => self.put(now, at, event),
+                Later::Packet(from, packet) => self.put_packet(now, at, from, packet),
+                Later::Reached(reached) => self.put_reached(now, at, reached),
+            }
+        }
+        self.blocks[(block % SPAN) as usize] = list;
     }
 
     /// Keep a bucket's memory.
@@ -202,7 +265,7 @@ impl Agenda {
         let near: usize = near
             .map(|bucket| bucket.packets.len() + bucket.reached.len())
             .sum();
-        let later = self.later.iter();
+        let later = self.blocks.iter().flatten().chain(&self.beyond);
         near + later
             .filter(|(_, due)| matches!(due, Later::Packet(..) | Later::Reached(_)))
             .count()

@@ -1,6 +1,6 @@
 //! What the packet engine keeps of packets, outputs and links.
 
-use crate::link::{LinkLedger, LinkPolicy};
+use crate::link::{LinkLedger, LinkPolicy, Mode};
 use crate::network::{Network, NodeId, Peer, Port, PortId, RouterId};
 use crate::routing::{Congestion, Header, Request};
 
@@ -10,13 +10,17 @@ pub(super) struct Packet {
     pub(super) dest: NodeId,
     pub(super) target: RouterId,
     pub(super) via: RouterId,
-    /// The cycle, modulo 2^32: a packet is in the network for less than that.
-    pub(super) created: u32,
+    /// The cycle in which it was made, modulo 2^32: a packet is in the network for less than that. Of a message's packet, the
+    /// message's number.
+    pub(super) origin: u32,
     /// The router that it is in or under way to.
     pub(super) router: RouterId,
     /// Cycles after which the output that sent it can use its credit.
     pub(super) back: u32,
+    pub(super) flits: u16,
     pub(super) hops: u16,
+    /// Wakes of links that it waited for.
+    pub(super) wakes: u16,
     pub(super) phase: u8,
     /// The virtual channel of the buffer that it is in or under way to, and above it whether it is measured.
     pub(super) tag: u8,
@@ -44,8 +48,10 @@ impl Packet {
 /// A packet whose tail is on its way to its node.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Reached {
-    pub(super) latency: u32,
+    pub(super) origin: u32,
+    pub(super) flits: u16,
     pub(super) hops: u16,
+    pub(super) wakes: u16,
     pub(super) measured: bool,
 }
 
@@ -57,6 +63,8 @@ pub(super) struct Crossed {
     /// The internal steps of its head and its tail in the switch.
     pub(super) step: u64,
     pub(super) tail: u64,
+    /// Whether it waited for a wake of the link.
+    pub(super) woke: bool,
 }
 
 /// Where a packet goes from the router that it reaches.
@@ -78,11 +86,26 @@ pub(super) struct Output {
     pub(super) free: u64,
     /// Of a port: the switch takes the next flit at this internal step. Of a node: when its next packet is due.
     pub(super) next: u64,
-    /// Packets that it has sent, since links have a policy.
+    /// Flits that it has sent, since links have a policy.
     pub(super) sent: u64,
     /// The router at the other end; at a port to a node its own.
     pub(super) router: RouterId,
-    pub(super) latency: u32,
+    /// At most [`crate::network::LONGEST_LATENCY`].
+    pub(super) latency: u16,
+    /// Whether what it sent last waited for a wake, its own or that of a packet right in front of it.
+    pub(super) woke: bool,
+}
+
+impl Output {
+    /// A packet begins to be sent at `start`, for which the link woke or not. Whether it waited for a wake: one that begins
+    /// right behind another waited for that one's, too.
+    #[inline]
+    pub(super) fn send(&mut self, start: u64, flits: u64, woke: bool) -> bool {
+        self.woke = woke || self.woke && start == self.free;
+        self.free = start + flits;
+        self.sent += flits;
+        self.woke
+    }
 }
 
 /// Flits behind each output, as UGAL counts them.
@@ -107,12 +130,39 @@ impl Congestion for Queued<'_> {
     }
 }
 
-/// Links between routers that follow a policy.
+/// What links do, by class.
+#[derive(Copy, Clone, Debug, Default)]
+pub struct LinkPolicies {
+    /// Of links between routers.
+    pub routers: LinkPolicy,
+    /// Of links to nodes, both directions.
+    pub nodes: LinkPolicy,
+}
+
+impl From<LinkPolicy> for LinkPolicies {
+    /// Links between routers follow a policy, those to nodes never sleep.
+    fn from(routers: LinkPolicy) -> Self {
+        Self {
+            routers,
+            nodes: LinkPolicy::default(),
+        }
+    }
+}
+
+/// Links that follow policies.
 #[derive(Clone, Debug)]
 pub(super) struct Links {
-    pub(super) policy: LinkPolicy,
+    pub(super) policies: LinkPolicies,
     /// Since when.
     pub(super) since: u64,
+}
+
+/// Idle cycles after which a link sleeps.
+pub(super) const fn hold_of(policy: &LinkPolicy) -> u64 {
+    match policy.mode {
+        Mode::Off => u64::MAX,
+        _ => policy.timing.hold,
+    }
 }
 
 /// Time in low power and in wakes. A line of the cache each.
@@ -158,7 +208,8 @@ pub(super) fn outputs(network: &Network) -> Vec<Output> {
         next: 0,
         sent: 0,
         router,
-        latency,
+        latency: latency as u16,
+        woke: false,
     };
     let of_port = |port: &Port| match port.peer {
         Peer::Port(peer) => output(network.port(peer).router, port.latency),

@@ -2,6 +2,8 @@
 //! in the switch.
 
 use super::Packet;
+use super::asking::Asking;
+use crate::network::Network;
 use crate::routing::Request;
 use crate::slots::Slots;
 
@@ -11,8 +13,9 @@ const NONE: u32 = u32::MAX;
 /// The first packet of a buffer waits for room: nobody knows when it leaves.
 const WAITS: u64 = u64::MAX;
 
-/// A packet that waits.
+/// A packet that waits. A line of the cache.
 #[derive(Copy, Clone, Debug)]
+#[repr(align(64))]
 pub(super) struct Waiting {
     pub(super) packet: Packet,
     /// The output that sent it.
@@ -57,11 +60,13 @@ impl Bits {
 /// The queues of outputs and of buffers.
 #[derive(Clone, Debug)]
 pub(super) struct Queues {
-    /// By output: the first packets of buffers that ask for it.
-    outputs: Vec<Ends>,
+    asking: Asking,
+    /// By buffer: its first packet while it asks for a port.
+    blocked: Vec<u32>,
+    /// By node: packets that ask for its channel.
+    nodes: Vec<Ends>,
+    ports: u32,
     vcs: u32,
-    /// By output, the buffer whose packet went last.
-    turns: Vec<u32>,
     /// By buffer: what is behind its first packet.
     buffers: Vec<Ends>,
     /// Buffers with a packet before one that comes now, perhaps: a look at `ready` says whether there is.
@@ -74,14 +79,18 @@ pub(super) struct Queues {
 
 impl Queues {
     /// Nobody waits.
-    pub(super) fn new(outputs: usize, vcs: usize) -> Self {
+    pub(super) fn new(network: &Network, vcs: usize) -> Self {
+        let (ports, nodes) = (network.ports().len(), network.nodes() as usize);
+        let buffers = (ports + nodes) * vcs;
         Self {
-            outputs: vec![EMPTY; outputs],
+            asking: Asking::new(network, vcs),
+            blocked: vec![NONE; buffers],
+            nodes: vec![EMPTY; nodes],
+            ports: ports as u32,
             vcs: vcs as u32,
-            turns: vec![0; outputs],
-            buffers: vec![EMPTY; outputs * vcs],
-            taken: Bits(vec![0; (outputs * vcs).div_ceil(64)]),
-            ready: vec![0; outputs * vcs],
+            buffers: vec![EMPTY; buffers],
+            taken: Bits(vec![0; buffers.div_ceil(64)]),
+            ready: vec![0; buffers],
             pool: Slots::new(),
         }
     }
@@ -116,14 +125,10 @@ impl Queues {
         (self.buffers[buffer as usize].first != NONE && ready != WAITS).then_some(ready)
     }
 
-    /// A packet that is in no buffer waits from now on, for the output that it asks for.
-    pub(super) fn push(&mut self, packet: Packet, from: u32, arrived: u64, request: Request) {
-        let own = self.put(packet, from, arrived, request);
-        append(
-            &mut self.outputs[request.port as usize],
-            &mut self.pool,
-            own,
-        );
+    /// A packet that has not left its node waits for the node's channel from now on.
+    pub(super) fn push(&mut self, node: u32, packet: Packet, arrived: u64, request: Request) {
+        let own = self.put(packet, NONE, arrived, request);
+        append(&mut self.nodes[node as usize], &mut self.pool, own);
     }
 
     /// The first packet of a buffer waits from now on, for the output that it asks for.
@@ -137,7 +142,9 @@ impl Queues {
     ) {
         self.taken.set(buffer);
         self.ready[buffer as usize] = WAITS;
-        self.push(packet, from, arrived, request);
+        let vc = packet.vc();
+        self.blocked[buffer as usize] = self.put(packet, from, arrived, request);
+        self.asking.ask(request.port, from, vc);
     }
 
     /// A packet comes to a buffer that others are in. The internal step from which on it may cross the switch, if it is the
@@ -153,6 +160,21 @@ impl Queues {
         let own = self.put(packet, from, arrived, Request::NOTHING);
         append(&mut self.buffers[buffer as usize], &mut self.pool, own);
         self.follower(buffer).filter(|_| next)
+    }
+
+    /// Bring the packet into the cache that is the next one of a buffer.
+    pub(super) fn prefetch_next(&self, buffer: u32) {
+        self.pool.prefetch(self.buffers[buffer as usize].first);
+    }
+
+    /// Bring the packet into the cache that will probably take the room behind an output.
+    pub(super) fn prefetch_asking(&self, output: u32) {
+        if output < self.ports {
+            if let Some((from, vc)) = self.asking.next(output) {
+                let buffer = from * self.vcs + u32::from(vc);
+                self.pool.prefetch(self.blocked[buffer as usize]);
+            }
+        }
     }
 
     /// The packet that is the first of a buffer from now on.
@@ -171,50 +193,39 @@ impl Queues {
         Some(waiting)
     }
 
-    /// Whether a packet waits for an output.
-    pub(super) fn is_wanted(&self, output: u32) -> bool {
-        self.outputs[output as usize].first != NONE
+    /// Whether a packet waits for a node's channel.
+    pub(super) fn is_wanted(&self, node: u32) -> bool {
+        self.nodes[node as usize].first != NONE
     }
 
-    /// A packet that waits for an output and takes this virtual channel: the first of the next input in turn.
+    /// A packet that waits for an output and takes this virtual channel: of a port the first of the next buffer in turn, of a
+    /// node the first.
     pub(super) fn take(&mut self, output: u32, vc: u8) -> Option<Waiting> {
-        let Ends { first, last } = self.outputs[output as usize];
-        let turn = self.turns[output as usize].wrapping_add(1);
-        let (mut at, mut before) = (first, NONE);
-        let mut best: Option<(u32, u32, u32)> = None;
-        while at != NONE {
-            let Waiting {
-                request,
-                from,
-                packet,
-                next,
-                ..
-            } = self.pool[at];
-            let rank = self.input(from, packet.vc()).wrapping_sub(turn);
-            if (request.first_vc..=request.last_vc).contains(&vc)
-                && best.is_none_or(|(least, ..)| rank < least)
-            {
-                best = Some((rank, at, before));
+        let own = match output.checked_sub(self.ports) {
+            Some(node) => {
+                let ends = &mut self.nodes[node as usize];
+                let own = ends.first;
+                if own == NONE {
+                    return None;
+                }
+                ends.first = self.pool[own].next;
+                if ends.first == NONE {
+                    ends.last = NONE;
+                }
+                own
             }
-            (before, at) = (at, next);
-        }
-        let (_, at, before) = best?;
-        let waiting = self.pool[at];
-        match before {
-            NONE => self.outputs[output as usize].first = waiting.next,
-            before => self.pool[before].next = waiting.next,
-        }
-        if at == last {
-            self.outputs[output as usize].last = before;
-        }
-        self.turns[output as usize] = self.input(waiting.from, waiting.packet.vc());
-        self.pool.free(at);
-        Some(waiting)
-    }
-
-    /// Number of a buffer, by which those that wait for an output take turns.
-    fn input(&self, from: u32, vc: u8) -> u32 {
-        from.wrapping_mul(self.vcs).wrapping_add(vc.into())
+            None => {
+                let (vcs, blocked, pool) = (self.vcs, &mut self.blocked, &self.pool);
+                let (from, own_vc) = self.asking.take(output, |from, own_vc| {
+                    let request = pool[blocked[(from * vcs + u32::from(own_vc)) as usize]].request;
+                    (request.first_vc..=request.last_vc).contains(&vc)
+                })?;
+                let buffer = from * vcs + u32::from(own_vc);
+                std::mem::replace(&mut blocked[buffer as usize], NONE)
+            }
+        };
+        self.pool.free(own);
+        Some(self.pool[own])
     }
 
     fn put(&mut self, packet: Packet, from: u32, arrived: u64, request: Request) -> u32 {
@@ -233,7 +244,9 @@ impl Queues {
             let next = |&at: &u32| Some(self.pool[at].next).filter(|&next| next != NONE);
             std::iter::successors(Some(ends.first).filter(|&first| first != NONE), next).count()
         };
-        self.outputs.iter().chain(&self.buffers).map(of).sum()
+        let blocked = self.blocked.iter().filter(|&&own| own != NONE).count();
+        let lists = self.nodes.iter().chain(&self.buffers).map(of);
+        blocked + lists.sum::<usize>()
     }
 }
 

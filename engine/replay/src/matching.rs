@@ -1,0 +1,294 @@
+//! Which message meets which receive: the two queues of a rank, posted receives and unexpected messages.
+//!
+//! A message matches by communicator, source and tag, and in the order in which its sender sent it on that communicator,
+//! whatever way it took: one that overtakes on the network waits for those before it. Of several receives that a message
+//! could match the one posted first takes it; of several messages that a receive could take the first to come, which for
+//! any source is that over all sources (MPI 4.1, section 3.5).
+
+use std::collections::VecDeque;
+
+use crate::hash::FastMap;
+use crate::program::Peer;
+
+/// A receive that waits for its message.
+#[derive(Copy, Clone, Debug)]
+struct Posted<R> {
+    order: u64,
+    tag: Option<i32>,
+    receive: R,
+}
+
+/// A message that waits for its receive.
+#[derive(Copy, Clone, Debug)]
+struct Unexpected {
+    order: u64,
+    tag: i32,
+    message: u32,
+}
+
+/// What one source sends on one communicator.
+#[derive(Clone, Debug)]
+struct Lane<R> {
+    posted: VecDeque<Posted<R>>,
+    unexpected: VecDeque<Unexpected>,
+    /// Number of the message that is to come next.
+    expected: u32,
+    /// Messages that came before those in front of them.
+    early: Vec<(u32, i32, u32)>,
+}
+
+impl<R> Default for Lane<R> {
+    fn default() -> Self {
+        Self {
+            posted: VecDeque::new(),
+            unexpected: VecDeque::new(),
+            expected: 0,
+            early: Vec::new(),
+        }
+    }
+}
+
+/// The queues of a rank. `R` says whose a receive is.
+#[derive(Clone, Debug)]
+pub(crate) struct Matcher<R> {
+    lanes: FastMap<(u32, u32), Lane<R>>,
+    /// Receives from any source, by communicator.
+    posted_any: FastMap<u32, VecDeque<Posted<R>>>,
+    order: u64,
+    depths: Depths,
+}
+
+/// How full the queues of a rank were, and how often a message came before its receive.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Depths {
+    /// Posted receives now.
+    pub posted: u32,
+    /// Unexpected messages now.
+    pub unexpected: u32,
+    /// The most posted receives.
+    pub most_posted: u32,
+    /// The most unexpected messages.
+    pub most_unexpected: u32,
+    /// Messages that found their receive posted.
+    pub expected_messages: u64,
+    /// Messages that came before their receive.
+    pub unexpected_messages: u64,
+}
+
+impl Depths {
+    pub(crate) fn post(&mut self) {
+        self.posted += 1;
+        self.most_posted = self.most_posted.max(self.posted);
+    }
+
+    pub(crate) fn keep(&mut self) {
+        self.unexpected += 1;
+        self.unexpected_messages += 1;
+        self.most_unexpected = self.most_unexpected.max(self.unexpected);
+    }
+
+    pub(crate) fn meet_posted(&mut self) {
+        self.posted -= 1;
+        self.expected_messages += 1;
+    }
+}
+
+impl<R: Copy + PartialEq> Matcher<R> {
+    pub(crate) fn new() -> Self {
+        Self {
+            lanes: FastMap::default(),
+            posted_any: FastMap::default(),
+            order: 0,
+            depths: Depths::default(),
+        }
+    }
+
+    pub(crate) fn depths(&mut self) -> &mut Depths {
+        &mut self.depths
+    }
+
+    /// Forget all queues, not how full they were; how many receives were in them, and which messages.
+    pub(crate) fn clear(&mut self) -> (u32, Vec<u32>) {
+        let mut messages = Vec::new();
+        for (_, lane) in self.lanes.drain() {
+            messages.extend(lane.unexpected.iter().map(|one| one.message));
+            messages.extend(lane.early.iter().map(|(.., message)| *message));
+        }
+        self.posted_any.clear();
+        self.depths.unexpected = 0;
+        (std::mem::take(&mut self.depths.posted), messages)
+    }
+
+    /// The envelope of a message has come. Calls `met` for each message that meets a receive by it, in order.
+    pub(crate) fn come(
+        &mut self,
+        (communicator, source): (u32, u32),
+        number: u32,
+        tag: i32,
+        message: u32,
+        mut met: impl FnMut(u32, R),
+    ) {
+        let lane = self.lanes.entry((communicator, source)).or_default();
+        if number != lane.expected {
+            lane.early.push((number, tag, message));
+            return;
+        }
+        let mut next = Some((tag, message));
+        while let Some((tag, message)) = next {
+            lane.expected = lane.expected.wrapping_add(1);
+            let any = self.posted_any.get_mut(&communicator);
+            match take_posted(&mut lane.posted, any, tag) {
+                Some(receive) => {
+                    self.depths.meet_posted();
+                    met(message, receive);
+                }
+                None => {
+                    self.order += 1;
+                    self.depths.keep();
+                    lane.unexpected.push_back(Unexpected {
+                        order: self.order,
+                        tag,
+                        message,
+                    });
+                }
+            }
+            let expected = lane.expected;
+            let waiting = lane
+                .early
+                .iter()
+                .position(|&(number, ..)| number == expected);
+            next = waiting.map(|at| {
+                let (_, tag, message) = lane.early.swap_remove(at);
+                (tag, message)
+            });
+        }
+    }
+
+    /// A receive is posted: the message that it takes, if that has come.
+    pub(crate) fn post(
+        &mut self,
+        communicator: u32,
+        from: Peer,
+        tag: Option<i32>,
+        receive: R,
+    ) -> Option<u32> {
+        let wanted = |one: &Unexpected| tag.is_none_or(|tag| tag == one.tag);
+        let found = match from {
+            Peer::Rank(source) => {
+                let lane = self.lanes.entry((communicator, source)).or_default();
+                let at = lane.unexpected.iter().position(wanted);
+                at.and_then(|at| lane.unexpected.remove(at))
+            }
+            _ => self.take_from_any(communicator, wanted),
+        };
+        if let Some(Unexpected { message, .. }) = found {
+            self.depths.unexpected -= 1;
+            return Some(message);
+        }
+        self.order += 1;
+        let posted = Posted {
+            order: self.order,
+            tag,
+            receive,
+        };
+        match from {
+            Peer::Rank(source) => {
+                let lane = self.lanes.entry((communicator, source)).or_default();
+                lane.posted.push_back(posted);
+            }
+            _ => self
+                .posted_any
+                .entry(communicator)
+                .or_default()
+                .push_back(posted),
+        }
+        self.depths.post();
+        None
+    }
+
+    /// The first of all messages on a communicator that a receive from any source takes.
+    fn take_from_any(
+        &mut self,
+        communicator: u32,
+        wanted: impl Fn(&Unexpected) -> bool,
+    ) -> Option<Unexpected> {
+        let (_, key, at) = self
+            .lanes
+            .iter()
+            .filter(|((own, _), _)| *own == communicator)
+            .filter_map(|(key, lane)| {
+                let at = lane.unexpected.iter().position(&wanted)?;
+                Some((lane.unexpected[at].order, *key, at))
+            })
+            .min_by_key(|(order, ..)| *order)?;
+        self.lanes.get_mut(&key)?.unexpected.remove(at)
+    }
+
+    /// Receives that wait, with what they take, in the order of their posting.
+    pub(crate) fn posted(&self) -> Vec<(R, String)> {
+        let tag =
+            |tag: Option<i32>| tag.map_or_else(|| "any tag".to_owned(), |tag| format!("tag {tag}"));
+        let from_one = self
+            .lanes
+            .iter()
+            .flat_map(|((communicator, source), lane)| {
+                lane.posted.iter().map(move |one| {
+                    let from = format!(
+                        "a message from rank {source} of communicator {communicator} with {}",
+                        tag(one.tag)
+                    );
+                    (one.order, one.receive, from)
+                })
+            });
+        let from_any = self.posted_any.iter().flat_map(|(communicator, queue)| {
+            queue.iter().map(move |one| {
+                let from = format!(
+                    "a message from any rank of communicator {communicator} with {}",
+                    tag(one.tag)
+                );
+                (one.order, one.receive, from)
+            })
+        });
+        let mut all: Vec<_> = from_one.chain(from_any).collect();
+        all.sort_by_key(|(order, ..)| *order);
+        all.into_iter()
+            .map(|(_, receive, text)| (receive, text))
+            .collect()
+    }
+
+    /// A posted receive is withdrawn; whether it was still posted.
+    pub(crate) fn withdraw(&mut self, receive: R) -> bool {
+        let lanes = self.lanes.values_mut().map(|lane| &mut lane.posted);
+        for queue in lanes.chain(self.posted_any.values_mut()) {
+            if let Some(at) = queue.iter().position(|one| one.receive == receive) {
+                queue.remove(at);
+                self.depths.posted -= 1;
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// The receive posted first that takes a message of this tag, from its source or from any.
+fn take_posted<R: Copy>(
+    own: &mut VecDeque<Posted<R>>,
+    any: Option<&mut VecDeque<Posted<R>>>,
+    tag: i32,
+) -> Option<R> {
+    let takes = |one: &Posted<R>| one.tag.is_none_or(|wanted| wanted == tag);
+    let first = |queue: &VecDeque<Posted<R>>| {
+        let at = queue.iter().position(takes)?;
+        Some((queue[at].order, at))
+    };
+    let from_own = first(own);
+    if let Some(any) = any {
+        if let Some((order, at)) = first(any) {
+            if from_own.is_none_or(|(other, _)| order < other) {
+                return any.remove(at).map(|posted| posted.receive);
+            }
+        }
+    }
+    let (_, at) = from_own?;
+    own.remove(at).map(|posted| posted.receive)
+}

@@ -1,0 +1,460 @@
+//! A program: the calls of each rank, checked once, so that a replay need not doubt them.
+//!
+//! Python's `simulation/replay/records.py` packs them; [`Program::from_records`] reads rows of [`ROW`] bytes, little-endian:
+//! call u16, flags u16, communicator u32, peer i32, tag i32, request i32, length of the list u32, bytes i64, computing
+//! before the call in ns u64, and where the list begins u64.
+
+use std::sync::Arc;
+
+use crate::collectives::Kind;
+use crate::error::ReplayError;
+use crate::hash::FastMap;
+
+/// Bytes of a packed call.
+pub const ROW: usize = 48;
+
+const IN_PLACE: u16 = 1;
+const NOT_COMMUTATIVE: u16 = 2;
+const ANY: i32 = -1;
+const NOBODY: i32 = -2;
+
+/// A peer.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Peer {
+    /// A rank of the communicator.
+    Rank(u32),
+    /// Any rank of it (a receive's).
+    Any,
+    /// MPI_PROC_NULL.
+    Nobody,
+}
+
+/// When a sender is free.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum SendMode {
+    /// By size: eager or rendezvous.
+    Standard,
+    /// When the receive has been matched, whatever the size.
+    Synchronous,
+    /// After the copy, whatever the size.
+    Buffered,
+}
+
+/// What a call does.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Nothing but computing.
+    Compute,
+    /// A send; with a request if it does not block.
+    Send {
+        /// Its mode.
+        mode: SendMode,
+        /// Destination.
+        to: Peer,
+        /// Tag.
+        tag: i32,
+        /// Of the message.
+        bytes: u64,
+        /// What is waited for later.
+        request: Option<u32>,
+    },
+    /// A receive; with a request if it does not block.
+    Receive {
+        /// Source.
+        from: Peer,
+        /// Tag; none for any.
+        tag: Option<i32>,
+        /// What is waited for later.
+        request: Option<u32>,
+    },
+    /// Wait for the requests in the list.
+    Wait,
+    /// A receive that will not come.
+    Cancel {
+        /// Its request.
+        request: u32,
+    },
+    /// A collective call; with a request if it does not block.
+    Collective {
+        /// Which.
+        kind: Kind,
+        /// Root; 0 where there is none.
+        root: u32,
+        /// As the table of calls says.
+        bytes: u64,
+        /// MPI_IN_PLACE.
+        in_place: bool,
+        /// Whether the operation of a reduction commutes.
+        commutative: bool,
+        /// What is waited for later.
+        request: Option<u32>,
+    },
+    /// The calls up to the matching end, so many times.
+    Loop {
+        /// Passes.
+        passes: u64,
+        /// The call behind the end.
+        behind: u32,
+    },
+    /// The end of a loop.
+    End,
+}
+
+/// A call of a rank.
+#[derive(Copy, Clone, Debug)]
+pub struct Call {
+    /// What it does.
+    pub op: Op,
+    /// Computing before it, in ns.
+    pub compute_ns: u64,
+    /// Number of its communicator.
+    pub communicator: u32,
+    /// The rank's own rank in that communicator.
+    pub me: u32,
+    list: (u32, u32),
+}
+
+/// The calls of a rank.
+#[derive(Clone, Debug, Default)]
+pub struct RankCalls {
+    /// In order.
+    pub calls: Vec<Call>,
+    lists: Vec<u64>,
+    /// Requests are numbered from 0; so many are in use.
+    pub requests: u32,
+    /// Calls with those of loops as often as they are made.
+    pub length: u64,
+}
+
+impl RankCalls {
+    /// The list of a call: requests or sizes.
+    #[must_use]
+    pub fn list(&self, call: &Call) -> &[u64] {
+        let (at, length) = call.list;
+        &self.lists[at as usize..(at + length) as usize]
+    }
+}
+
+/// A program.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// By rank.
+    pub ranks: Vec<RankCalls>,
+    /// World ranks of each communicator, in the order of their ranks there.
+    pub communicators: Vec<Arc<[u32]>>,
+}
+
+/// Packed calls of all ranks.
+#[derive(Copy, Clone, Debug)]
+pub struct Records<'a> {
+    /// Rows.
+    pub rows: &'a [u8],
+    /// Numbers of all lists, 8 bytes each.
+    pub lists: &'a [u8],
+    /// The row with which each rank begins, and the number of rows.
+    pub first: &'a [u64],
+}
+
+fn field<const N: usize>(row: &[u8], at: usize) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(&row[at..at + N]);
+    out
+}
+
+struct Row {
+    call: u16,
+    flags: u16,
+    communicator: u32,
+    peer: i32,
+    tag: i32,
+    request: i32,
+    length: u32,
+    bytes: i64,
+    compute_ns: u64,
+    list_at: u64,
+}
+
+impl Row {
+    fn of(row: &[u8]) -> Self {
+        Self {
+            call: u16::from_le_bytes(field(row, 0)),
+            flags: u16::from_le_bytes(field(row, 2)),
+            communicator: u32::from_le_bytes(field(row, 4)),
+            peer: i32::from_le_bytes(field(row, 8)),
+            tag: i32::from_le_bytes(field(row, 12)),
+            request: i32::from_le_bytes(field(row, 16)),
+            length: u32::from_le_bytes(field(row, 20)),
+            bytes: i64::from_le_bytes(field(row, 24)),
+            compute_ns: u64::from_le_bytes(field(row, 32)),
+            list_at: u64::from_le_bytes(field(row, 40)),
+        }
+    }
+}
+
+/// Collective calls by number: `simulation/replay/calls.py` has the same.
+const KINDS: [(u16, Kind); 16] = [
+    (16, Kind::Barrier),
+    (17, Kind::Bcast),
+    (18, Kind::Reduce),
+    (19, Kind::Allreduce),
+    (20, Kind::Gather),
+    (21, Kind::Gatherv),
+    (22, Kind::Scatter),
+    (23, Kind::Scatterv),
+    (24, Kind::Allgather),
+    (25, Kind::Allgatherv),
+    (26, Kind::Alltoall),
+    (27, Kind::Alltoallv),
+    (28, Kind::ReduceScatter),
+    (29, Kind::ReduceScatterBlock),
+    (30, Kind::Scan),
+    (31, Kind::Exscan),
+];
+
+impl Program {
+    /// Read packed calls.
+    ///
+    /// # Errors
+    /// If a call names something that does not exist, or loops do not match.
+    pub fn from_records(
+        records: Records<'_>,
+        communicators: Vec<Vec<u32>>,
+    ) -> Result<Self, ReplayError> {
+        let ranks = records.first.len().saturating_sub(1) as u32;
+        if ranks == 0 {
+            return ReplayError::parameter("a program has at least one rank");
+        }
+        let rows = records.rows.len() / ROW;
+        let sorted = records.first.is_sorted();
+        if !sorted || records.first.last() != Some(&(rows as u64)) {
+            return ReplayError::parameter("the rows of the ranks do not follow each other");
+        }
+        let mut places = FastMap::default();
+        for (communicator, members) in (0_u32..).zip(&communicators) {
+            for (own, &world) in (0_u32..).zip(members) {
+                if world >= ranks {
+                    return ReplayError::parameter(format!(
+                        "communicator {communicator} has the rank {world}, and the program {ranks} ranks"
+                    ));
+                }
+                if places.insert((communicator, world), own).is_some() {
+                    return ReplayError::parameter(format!(
+                        "communicator {communicator} has the rank {world} twice"
+                    ));
+                }
+            }
+        }
+        let communicators: Vec<Arc<[u32]>> = communicators.into_iter().map(Arc::from).collect();
+        let read = |rank: u32| {
+            let own =
+                records.first[rank as usize] as usize..records.first[rank as usize + 1] as usize;
+            let mut reader = Reader {
+                rank,
+                out: RankCalls::default(),
+                sizes: &communicators,
+                places: &places,
+                open: Vec::new(),
+                requests: FastMap::default(),
+            };
+            for row in records.rows[own.start * ROW..own.end * ROW].chunks_exact(ROW) {
+                reader.read(&Row::of(row), records.lists)?;
+            }
+            reader.finish()
+        };
+        let ranks = (0..ranks).map(read).collect::<Result<_, _>>()?;
+        Ok(Self {
+            ranks,
+            communicators,
+        })
+    }
+
+    /// Calls of all ranks, those of loops as often as they are made.
+    #[must_use]
+    pub fn length(&self) -> u64 {
+        self.ranks.iter().map(|rank| rank.length).sum()
+    }
+}
+
+struct Reader<'a> {
+    rank: u32,
+    out: RankCalls,
+    sizes: &'a [Arc<[u32]>],
+    places: &'a FastMap<(u32, u32), u32>,
+    /// Loops that have not ended: their call, and the calls before and in them so far.
+    open: Vec<(usize, u64)>,
+    requests: FastMap<i32, u32>,
+}
+
+impl Reader<'_> {
+    fn fail<T>(&self, what: impl Into<String>) -> Result<T, ReplayError> {
+        ReplayError::program(self.rank, self.out.calls.len(), what)
+    }
+
+    fn read(&mut self, row: &Row, lists: &[u8]) -> Result<(), ReplayError> {
+        let Some(members) = self.sizes.get(row.communicator as usize) else {
+            return self.fail(format!("there is no communicator {}", row.communicator));
+        };
+        let size = members.len() as u32;
+        let Some(&me) = self.places.get(&(row.communicator, self.rank)) else {
+            return self.fail(format!(
+                "the rank is not in communicator {}",
+                row.communicator
+            ));
+        };
+        let list = self.list(row, lists)?;
+        let op = self.op(row, size)?;
+        match op {
+            Op::Loop { .. } => self.open.push((self.out.calls.len(), self.out.length)),
+            Op::End => self.close()?,
+            _ => self.out.length += 1,
+        }
+        self.out.calls.push(Call {
+            op,
+            compute_ns: row.compute_ns,
+            communicator: row.communicator,
+            me,
+            list,
+        });
+        Ok(())
+    }
+
+    /// A loop ends with the call that is read.
+    fn close(&mut self) -> Result<(), ReplayError> {
+        let Some((at, before)) = self.open.pop() else {
+            return self.fail("a loop ends that did not begin");
+        };
+        let last = self.out.calls.len() as u32 + 1;
+        if let Op::Loop { passes, behind } = &mut self.out.calls[at].op {
+            *behind = last;
+            let inside = self.out.length - before;
+            self.out.length = before.saturating_add(inside.saturating_mul(*passes));
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, row: &Row, lists: &[u8]) -> Result<(u32, u32), ReplayError> {
+        if row.length == 0 {
+            return Ok((0, 0));
+        }
+        let first = row.list_at as usize;
+        let bytes = first
+            .checked_mul(8)
+            .zip(
+                first
+                    .checked_add(row.length as usize)
+                    .and_then(|end| end.checked_mul(8)),
+            )
+            .and_then(|(from, to)| lists.get(from..to));
+        let Some(bytes) = bytes else {
+            return self.fail("its list lies outside all lists");
+        };
+        let at = self.out.lists.len() as u32;
+        for number in bytes.chunks_exact(8) {
+            let number = i64::from_le_bytes(field(number, 0));
+            let number = if row.call == 9 {
+                u64::from(self.request(number as i32)?)
+            } else {
+                match u64::try_from(number) {
+                    Ok(size) => size,
+                    Err(_) => return self.fail(format!("a size is {number}")),
+                }
+            };
+            self.out.lists.push(number);
+        }
+        Ok((at, row.length))
+    }
+
+    /// The number of a request in this rank.
+    fn request(&mut self, request: i32) -> Result<u32, ReplayError> {
+        if request < 0 {
+            return self.fail("it has no request");
+        }
+        let next = self.requests.len() as u32;
+        Ok(*self.requests.entry(request).or_insert(next))
+    }
+
+    fn op(&mut self, row: &Row, size: u32) -> Result<Op, ReplayError> {
+        let Ok(bytes) = u64::try_from(row.bytes) else {
+            return self.fail(format!("its bytes are {}", row.bytes));
+        };
+        Ok(match row.call {
+            0 => Op::Compute,
+            1..=6 => Op::Send {
+                mode: match row.call {
+                    1 | 4 => SendMode::Standard,
+                    2 | 5 => SendMode::Synchronous,
+                    _ => SendMode::Buffered,
+                },
+                to: match self.peer(row, size)? {
+                    Peer::Any => return self.fail("a send goes to no certain rank"),
+                    to => to,
+                },
+                tag: row.tag,
+                bytes,
+                request: if row.call > 3 {
+                    Some(self.request(row.request)?)
+                } else {
+                    None
+                },
+            },
+            7 | 8 => Op::Receive {
+                from: self.peer(row, size)?,
+                tag: (row.tag != ANY).then_some(row.tag),
+                request: if row.call == 8 {
+                    Some(self.request(row.request)?)
+                } else {
+                    None
+                },
+            },
+            9 => Op::Wait,
+            10 => Op::Cancel {
+                request: self.request(row.request)?,
+            },
+            40 => Op::Loop {
+                passes: bytes,
+                behind: 0,
+            },
+            41 => Op::End,
+            number => match KINDS.iter().find(|(own, _)| *own == number) {
+                Some(&(_, kind)) => Op::Collective {
+                    kind,
+                    root: match u32::try_from(row.peer) {
+                        Ok(root) if root < size => root,
+                        Ok(root) => {
+                            return self.fail(format!("its root is {root} of {size} ranks"));
+                        }
+                        Err(_) => 0,
+                    },
+                    bytes,
+                    in_place: row.flags & IN_PLACE != 0,
+                    commutative: row.flags & NOT_COMMUTATIVE == 0,
+                    request: if row.request >= 0 {
+                        Some(self.request(row.request)?)
+                    } else {
+                        None
+                    },
+                },
+                None => return self.fail(format!("there is no call {number}")),
+            },
+        })
+    }
+
+    fn peer(&self, row: &Row, size: u32) -> Result<Peer, ReplayError> {
+        match row.peer {
+            ANY => Ok(Peer::Any),
+            NOBODY => Ok(Peer::Nobody),
+            peer => match u32::try_from(peer) {
+                Ok(rank) if rank < size => Ok(Peer::Rank(rank)),
+                _ => self.fail(format!("its peer is {peer} of {size} ranks")),
+            },
+        }
+    }
+
+    fn finish(mut self) -> Result<RankCalls, ReplayError> {
+        if !self.open.is_empty() {
+            return self.fail("a loop does not end");
+        }
+        self.out.requests = self.requests.len() as u32;
+        Ok(self.out)
+    }
+}

@@ -1,0 +1,362 @@
+//! Messages: eager ones travel at once; larger ones are announced by a request, cleared by the receiver, and then sent.
+//!
+//! Without a network they do what LogGOPSim's do: all of a message travels at once, the receiver's processor takes it when it
+//! is free, whether a receive is posted or not, and the sender of a large one is free when its receive is posted. The way of
+//! the receiver's answer is not charged, which a sender of large messages to a rank far away would notice.
+
+use interconnect::packet::Signal;
+
+use crate::agenda::Event;
+use crate::costs::{behind_first, whole};
+use crate::engine::Replay;
+use crate::program::SendMode;
+use crate::state::{Context, Half, Message, POINT_TO_POINT, Path, Stage, Target};
+use crate::transport::Transport;
+
+impl Replay {
+    /// Begin a send between two ranks. Whether it is complete for the sender as soon as its processor is free again.
+    pub(crate) fn send(
+        &mut self,
+        (from, to): (u32, u32),
+        context: Context,
+        (number, bytes, mode): (u32, u64, SendMode),
+        target: Target,
+        path: Path,
+    ) -> bool {
+        let costs = &self.hosts.costs;
+        let eager = mode != SendMode::Synchronous && bytes <= costs.eager_bytes;
+        let own = &mut self.ranks[from as usize];
+        let (node, dest) = (own.node, self.ranks[to as usize].node);
+        let own = &mut self.ranks[from as usize];
+        own.account.messages += 1;
+        own.account.bytes += bytes;
+        if node == dest {
+            own.account.local_messages += 1;
+            own.account.local_bytes += bytes;
+        }
+        let overhead = costs.send + behind_first(costs.send_byte, bytes);
+        own.free = self.now + whole(overhead);
+        let launch = match &self.transport {
+            Transport::Network(_) => own.free,
+            Transport::LogGops(wires) => {
+                self.adapters[node as usize][0] = self.now + wires.occupies(bytes);
+                self.now + whole(costs.send)
+            }
+        };
+        self.sent += 1;
+        let free = eager || mode == SendMode::Buffered;
+        let whole_at_once = eager || matches!(self.transport, Transport::LogGops(_));
+        let message = self.messages.put(Message {
+            stage: if whole_at_once {
+                Stage::Eager
+            } else {
+                Stage::Request
+            },
+            from,
+            to,
+            context,
+            number,
+            bytes,
+            run: self.jobs[own.job as usize].run,
+            send: Some(target),
+            receive: None,
+            path: Path {
+                messages: path.messages + 1,
+                ..path
+            },
+            sender_waits: !free,
+            receiver_waits: true,
+        });
+        if launch == self.now {
+            self.launch(message);
+        } else {
+            self.agenda.put(launch, Event::Launch(message));
+        }
+        free
+    }
+
+    /// Without a network, when a rank's next send can begin; none if now. A send behind another call comes behind messages
+    /// that wait for the processor.
+    pub(crate) fn sends_later(&self, rank: u32, behind: bool) -> Option<u64> {
+        match &self.transport {
+            Transport::Network(_) => None,
+            Transport::LogGops(_) => {
+                let [sends, _] = self.adapters[self.ranks[rank as usize].node as usize];
+                (sends > self.now || behind).then_some(sends.max(self.now))
+            }
+        }
+    }
+
+    /// A message, or what announces or clears it, leaves its host.
+    pub(crate) fn launch(&mut self, message: u32) {
+        let own = &self.messages[message];
+        let costs = &self.hosts.costs;
+        let (from, to) = match own.stage {
+            Stage::Clear => (own.to, own.from),
+            _ => (own.from, own.to),
+        };
+        let from = self.ranks[from as usize].node;
+        let to = self.ranks[to as usize].node;
+        let bytes = self.payload(message);
+        if from == to {
+            let at = self.now + whole(costs.memory + costs.memory_byte * bytes as f64);
+            if own.stage == Stage::Data {
+                self.agenda.put(at, Event::Sent(message));
+            }
+            self.agenda.put(at, Event::Arrive(message));
+            return;
+        }
+        match &self.transport {
+            Transport::LogGops(wires) => {
+                let at = self.now + wires.latency();
+                self.agenda.put(at, Event::Arrive(message));
+            }
+            Transport::Network(_) => {
+                let at = self.now + whole(costs.adapter);
+                if at == self.now {
+                    self.enter(message);
+                } else {
+                    self.agenda.put(at, Event::Enter(message));
+                }
+            }
+        }
+    }
+
+    /// Bytes of the program that travel in this stage.
+    fn payload(&self, message: u32) -> u64 {
+        let own = &self.messages[message];
+        let carried = own.bytes.min(self.hosts.costs.request_carries);
+        match own.stage {
+            Stage::Eager => own.bytes,
+            Stage::Request => carried,
+            Stage::Clear => 0,
+            Stage::Data => own.bytes - carried,
+        }
+    }
+
+    /// A message enters the network.
+    pub(crate) fn enter(&mut self, message: u32) {
+        let bytes = self.payload(message) + self.hosts.costs.header_bytes;
+        let own = &self.messages[message];
+        let (from, to) = match own.stage {
+            Stage::Clear => (own.to, own.from),
+            _ => (own.from, own.to),
+        };
+        let from = self.ranks[from as usize].node;
+        let to = self.ranks[to as usize].node;
+        let tells = own.stage == Stage::Data;
+        if let Transport::Network(wires) = &mut self.transport {
+            let flits = wires.flits(bytes);
+            wires.engine.send(from, to, flits, message, tells);
+        }
+    }
+
+    /// The network says what happened to a message.
+    pub(crate) fn signal(&mut self, signal: Signal) {
+        match signal {
+            Signal::Left { token } => self.left(token),
+            Signal::Arrived { token, wakes } => {
+                self.messages[token].path.wakes += u64::from(wakes);
+                self.arrive(token);
+            }
+        }
+    }
+
+    /// The sender of a message is free.
+    pub(crate) fn left(&mut self, message: u32) {
+        let own = &mut self.messages[message];
+        let (target, waits) = (own.send, own.sender_waits);
+        own.sender_waits = false;
+        let path = own.path;
+        self.forget_if_over(message);
+        if let (true, Some(target)) = (waits, target) {
+            self.complete(target, Some(path));
+        }
+    }
+
+    /// A message, or what announces or clears it, is at the other host.
+    pub(crate) fn arrive(&mut self, message: u32) {
+        let own = self.messages[message];
+        let job = self.ranks[own.to as usize].job;
+        if own.run != self.jobs[job as usize].run {
+            // Its program has ended without it.
+            self.unmatched.1 += 1;
+            self.messages.remove(message);
+            return;
+        }
+        if !self.is_taken(message) {
+            return;
+        }
+        match own.stage {
+            Stage::Eager | Stage::Request => self.announce(message),
+            Stage::Clear => {
+                self.messages[message].stage = Stage::Data;
+                self.answer(message);
+            }
+            Stage::Data => self.receive(message),
+        }
+    }
+
+    /// Without a network, whether the receiver's processor and adapter take a message that has arrived; else it comes again
+    /// when they are free.
+    fn is_taken(&mut self, message: u32) -> bool {
+        let Transport::LogGops(wires) = &self.transport else {
+            return true;
+        };
+        let Message {
+            from, to, bytes, ..
+        } = self.messages[message];
+        if self.ranks[from as usize].node == self.ranks[to as usize].node {
+            return true;
+        }
+        let own = &mut self.ranks[to as usize];
+        let [_, receives] = &mut self.adapters[own.node as usize];
+        let free = own.free.max(*receives);
+        if free > self.now {
+            self.agenda.put_off(free, Event::Arrive(message));
+            return false;
+        }
+        *receives = self.now + wires.occupies(bytes);
+        let costs = &self.hosts.costs;
+        own.free = self.now + whole(costs.receive + behind_first(costs.receive_byte, bytes));
+        true
+    }
+
+    /// The envelope of a message is at its receiver.
+    fn announce(&mut self, message: u32) {
+        let Message {
+            context,
+            number,
+            to,
+            ..
+        } = self.messages[message];
+        let own = &mut self.ranks[to as usize];
+        if context.call == POINT_TO_POINT {
+            let mut met = Vec::new();
+            own.matcher.come(
+                (context.communicator, context.source),
+                number,
+                context.tag,
+                message,
+                |message, receive| met.push((message, receive)),
+            );
+            for (message, receive) in met {
+                self.meet(message, receive, false);
+            }
+            return;
+        }
+        match own.halves.remove(&context) {
+            Some(Half::Posted(receive)) => {
+                own.matcher.depths().meet_posted();
+                self.meet(message, receive, false);
+            }
+            _ => {
+                own.matcher.depths().keep();
+                own.halves.insert(context, Half::Came(message));
+            }
+        }
+    }
+
+    /// A collective call posts a receive.
+    pub(crate) fn post_half(&mut self, rank: u32, context: Context, target: Target) {
+        let own = &mut self.ranks[rank as usize];
+        match own.halves.remove(&context) {
+            Some(Half::Came(message)) => {
+                own.matcher.depths().unexpected -= 1;
+                self.meet(message, target, true);
+            }
+            _ => {
+                own.matcher.depths().post();
+                own.halves.insert(context, Half::Posted(target));
+            }
+        }
+    }
+
+    /// A message has met its receive; `waited` if the message was there first.
+    pub(crate) fn meet(&mut self, message: u32, receive: Target, waited: bool) {
+        if waited {
+            let path = self.path_of(receive);
+            self.messages[message].path = path;
+        }
+        let own = &mut self.messages[message];
+        own.receive = Some(receive);
+        match own.stage {
+            Stage::Eager if matches!(self.transport, Transport::LogGops(_)) => {
+                self.free_sender(message);
+                self.received(message);
+            }
+            Stage::Eager => self.receive(message),
+            _ => {
+                own.stage = Stage::Clear;
+                self.answer(message);
+            }
+        }
+    }
+
+    /// Without a network, the receive of a message is known to a sender that waits for it.
+    fn free_sender(&mut self, message: u32) {
+        let Message {
+            from, sender_waits, ..
+        } = self.messages[message];
+        if sender_waits {
+            let own = &mut self.ranks[from as usize];
+            own.free = own.free.max(self.now);
+            let [sends, _] = &mut self.adapters[own.node as usize];
+            *sends = (*sends).max(self.now);
+            self.left(message);
+        }
+    }
+
+    fn path_of(&self, target: Target) -> Path {
+        match target.owner {
+            crate::state::Owner::Rank(rank) => self.ranks[rank as usize].path,
+            crate::state::Owner::Call(call) => self.calls[call].path,
+        }
+    }
+
+    /// The next stage of a message begins.
+    fn answer(&mut self, message: u32) {
+        let at = self.now + whole(self.hosts.costs.answer);
+        if at == self.now {
+            self.launch(message);
+        } else {
+            self.agenda.put(at, Event::Launch(message));
+        }
+    }
+
+    /// All of a message is at its receiver, whose processor takes it.
+    fn receive(&mut self, message: u32) {
+        let Message { to, bytes, .. } = self.messages[message];
+        let costs = &self.hosts.costs;
+        let own = &mut self.ranks[to as usize];
+        let ticks = whole(costs.receive + behind_first(costs.receive_byte, bytes));
+        let mut end = self.now;
+        if ticks > 0 {
+            end = end.max(own.free) + ticks;
+            own.free = end;
+        }
+        if end == self.now {
+            self.received(message);
+        } else {
+            self.agenda.put(end, Event::Received(message));
+        }
+    }
+
+    /// The receiver has a message.
+    pub(crate) fn received(&mut self, message: u32) {
+        let own = &mut self.messages[message];
+        own.receiver_waits = false;
+        let (target, path) = (own.receive, own.path);
+        self.forget_if_over(message);
+        if let Some(target) = target {
+            self.complete(target, Some(path));
+        }
+    }
+
+    fn forget_if_over(&mut self, message: u32) {
+        let own = &self.messages[message];
+        if !own.sender_waits && !own.receiver_waits {
+            self.messages.remove(message);
+        }
+    }
+}

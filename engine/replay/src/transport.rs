@@ -1,0 +1,60 @@
+//! How bytes get from one node to another: over a simulated network, or by LogGOPS without one.
+
+use interconnect::PacketEngine;
+use interconnect::packet::Signal;
+
+use crate::costs::{behind_first, whole};
+
+/// LogGOPS without a network (Hoefler et al. 2010): the same latency between any two nodes. Times are in ticks.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct LogGops {
+    /// L: latency.
+    pub latency: f64,
+    /// g: time of a node's adapter for each message.
+    pub gap: f64,
+    /// G: time of a node's adapter for each byte behind the first.
+    pub gap_byte: f64,
+}
+
+impl LogGops {
+    /// How long a message occupies an adapter.
+    pub(crate) fn occupies(&self, bytes: u64) -> u64 {
+        whole(self.gap + behind_first(self.gap_byte, bytes))
+    }
+
+    /// From leaving the processor to the first byte's arrival.
+    pub(crate) fn latency(&self) -> u64 {
+        whole(self.latency)
+    }
+}
+
+/// A simulated network.
+#[derive(Clone, Debug)]
+pub struct Wires {
+    /// The network.
+    pub engine: PacketEngine,
+    /// Bytes of a flit.
+    pub flit_bytes: u32,
+}
+
+impl Wires {
+    /// Flits of so many bytes; a message of none has one.
+    pub(crate) fn flits(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.flit_bytes.into()).max(1)
+    }
+
+    /// Simulate one cycle; what happened to messages in it is appended.
+    pub(crate) fn cycle(&mut self, signals: &mut Vec<Signal>) {
+        self.engine.cycle();
+        self.engine.take_signals(signals);
+    }
+}
+
+/// Either way.
+#[derive(Clone, Debug)]
+pub enum Transport {
+    /// Packets over links.
+    Network(Box<Wires>),
+    /// A formula.
+    LogGops(LogGops),
+}

@@ -1,0 +1,85 @@
+//! Times that can be written down: facts of LogGOPSim, and idle networks.
+
+use crate::support::{Calls, awake, ends, free, hyperx, log_gops, program, replay, ring};
+use replay::costs::Costs;
+
+const O: f64 = 1500.0;
+
+fn overheads() -> Costs {
+    Costs {
+        send: O,
+        receive: O,
+        receive_byte: 6.0,
+        eager_bytes: 65_535,
+        ..free()
+    }
+}
+
+/// LogGOPSim's README prints the ends of a binomial tree of 8 hosts with 1,024 bytes, L 2500, o 1500, g 1000, G 6.
+#[test]
+fn a_binomial_tree_ends_as_loggopsim_prints_it() {
+    let mut ranks = vec![Calls::default(); 8];
+    // A reduction to 0, as `schedgen --ptrn binomialtreereduce` writes it: children first.
+    for step in [1, 2, 4] {
+        for (child, calls) in (0_i32..).zip(&mut ranks) {
+            if child % (2 * step) == step {
+                calls.send(child - step, 1024, 0);
+            } else if child % (2 * step) == 0 {
+                calls.recv(child + step, 0);
+            }
+        }
+    }
+    let program = program(&ranks);
+    let mut replay = replay(log_gops(), overheads(), 8, &program);
+    assert_eq!(
+        ends(&mut replay),
+        [34_914, 1500, 13_138, 1500, 24_776, 1500, 13_138, 1500]
+    );
+}
+
+#[test]
+fn half_a_ping_pong_by_loggops_is_two_overheads_a_latency_and_the_bytes() {
+    for bytes in [1, 8, 1000, 65_535] {
+        let mut ranks = [Calls::default(), Calls::default()];
+        ranks[0].send(1, bytes, 0).recv(1, 0);
+        ranks[1].recv(0, 0).send(0, bytes, 0);
+        let program = program(&ranks);
+        let mut replay = replay(log_gops(), overheads(), 2, &program);
+        let half = 2 * 1500 + 2500 + (bytes - 1) * 6;
+        assert_eq!(ends(&mut replay), [2 * half, half + 1500]);
+    }
+}
+
+/// Cycles of a message over an idle network: the head through every router, then the rest of it.
+#[test]
+fn a_message_over_idle_links_takes_the_way_of_its_head_and_its_flits() {
+    let ticks = |hops: u64, bytes: u64| {
+        let mut ranks = vec![Calls::default(); 8];
+        ranks[0].send(hops as i32, bytes, 0);
+        ranks[hops as usize].recv(0, 0);
+        let program = program(&ranks);
+        let mut replay = replay(awake(ring(8)), free(), 8, &program);
+        ends(&mut replay)[hops as usize]
+    };
+    for hops in 1..=4 {
+        let flits = |bytes: u64| bytes.div_ceil(16).max(1);
+        let first = ticks(hops, 1);
+        assert_eq!(first - ticks(1, 1), 3 * (hops - 1), "3 cycles a hop");
+        for bytes in [0, 16, 17, 128, 129, 1000, 65_536] {
+            assert_eq!(ticks(hops, bytes) - first, flits(bytes) - 1);
+        }
+    }
+}
+
+#[test]
+fn computing_takes_no_simulation_and_its_own_time() {
+    let mut ranks = vec![Calls::default(); 4];
+    for calls in &mut ranks {
+        calls.compute(6_000_000_000).collective(16, 0);
+    }
+    let program = program(&ranks);
+    let mut replay = replay(awake(hyperx(&[4], 1)), free(), 4, &program);
+    for end in ends(&mut replay) {
+        assert!((6_000_000_000..6_000_000_100).contains(&end), "{end}");
+    }
+}
