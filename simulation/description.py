@@ -9,6 +9,7 @@ from simulation.calibration_use import CalibrationUse
 from simulation.kinds import NEEDED, RoutingName, TrafficName
 from simulation.networks import Network, OfLab
 from simulation.part import Cycles, Form, Index, Part, Seed, Size, SomeCycles
+from simulation.replay.jobs import FileProgram, Job, Programs
 
 Load = Annotated[float, Field(gt=0, le=1)]
 EngineName = Literal["flit", "packet"]
@@ -303,7 +304,13 @@ class Description(Part):
     """`auto` takes the packet engine where it is as exact, and says why it does or does not."""
 
     traffic: Traffic = Traffic()
+    programs: Programs | None = None
+    """MPI programs in place of traffic, loads and precision: see the section on programs."""
+
     links: Links = Links()
+    node_links: Links = Links()
+    """Links to nodes, both directions; with programs alone."""
+
     consolidation: Consolidation | None = None
     """TCEP; needs the routing `pal`."""
 
@@ -328,8 +335,32 @@ class Description(Part):
 
     @model_validator(mode="after")
     def _loads_or_curve(self) -> "Description":
-        if (self.loads is None) == (self.curve is None):
-            raise ValueError("a simulation has either loads or a curve: write loads: [0.1, 0.5] or curve: {points: 10}")
+        given = [name for name in ("loads", "curve", "programs") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(
+                "a simulation has either loads, a curve or programs: write loads: [0.1, 0.5] or curve: {points: 10}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _programs_can_run(self) -> "Description":
+        if self.programs is None:
+            if self.node_links != Links():
+                raise ValueError("links to nodes sleep where programs run: write programs, or leave node_links out")
+            return self
+        refused = {
+            "traffic": self.traffic != Traffic(),
+            "consolidation": self.consolidation is not None,
+            "stages": self.stages is not None,
+            "rates": self.rates is not None,
+            "engine: flit": self.engine == "flit",
+            "links that coalesce or are slower": self.links.needs_flits or self.node_links.needs_flits,
+        }
+        if any(refused.values()):
+            names = ", ".join(name for name, is_given in refused.items() if is_given)
+            raise ValueError(f"programs run on the packet engine alone, without {names}: leave it out")
+        if self.router.switching != "cut_through":
+            raise ValueError("programs run with cut-through switching: write router: {switching: cut_through}")
         return self
 
     @model_validator(mode="after")
@@ -343,7 +374,7 @@ class Description(Part):
     @model_validator(mode="after")
     def _has_time_to_measure(self) -> "Description":
         least = LEAST_BATCHES * self.precision.batch_cycles
-        if self.traffic.packets is None and self.precision.most_cycles < least:
+        if self.programs is None and self.traffic.packets is None and self.precision.most_cycles < least:
             raise ValueError(
                 f"a point is warmed up and measured for {LEAST_BATCHES} batches at least: write precision: "
                 f"{{most_cycles: {least}}} or more, or fewer batch_cycles"
@@ -385,6 +416,8 @@ class Description(Part):
         """
         if self.engine != "auto":
             return self.engine, "as asked"
+        if self.programs is not None:
+            return "packet", "programs run on it"
         router, least = self.router, _ENOUGH_PACKETS * self.router.packet_flits
         against = [
             why
@@ -424,12 +457,23 @@ _LEAST_EPOCHS: Final = 20
 
 
 def relative_to(description: Description, folder: Path) -> Description:
-    """The description with a lab's folder and a calibration's file seen from the file's folder, if they are there."""
-    network, use = description.network, description.calibration
+    """The description with the paths in it seen from the file's folder, where they exist there."""
+    network, use, programs = description.network, description.calibration, description.programs
     if isinstance(network, OfLab) and (folder / network.lab).is_dir():
         moved = network.model_copy(update={"lab": str((folder / network.lab).resolve())})
         description = description.model_copy(update={"network": moved})
     if use is not None and (folder / use.file).is_file():
         found = use.model_copy(update={"file": str((folder / use.file).resolve())})
         description = description.model_copy(update={"calibration": found})
+    if programs is not None:
+        jobs = [_relative_job(job, folder) for job in programs.jobs]
+        description = description.model_copy(update={"programs": programs.model_copy(update={"jobs": jobs})})
     return description
+
+
+def _relative_job(job: Job, folder: Path) -> Job:
+    program = job.program
+    if not isinstance(program, FileProgram) or not (folder / program.path).is_file():
+        return job
+    moved = program.model_copy(update={"path": str((folder / program.path).resolve())})
+    return job.model_copy(update={"program": moved})

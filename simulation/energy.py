@@ -51,11 +51,22 @@ class StateShares:
 
 def shares_between(before: "Sequence[SimulatedChannel]", after: "Sequence[SimulatedChannel]") -> StateShares:
     """The shares between two moments; the channels are those of one network, in the same order."""
+    early, late = _spent(before), _spent(after)
+    return _shares({name: late[name] - early[name] for name in late})
+
+
+def shares_of(channels: "Sequence[SimulatedChannel]") -> StateShares:
+    """The shares from the beginning on."""
+    return _shares(_spent(channels))
+
+
+def _spent(channels: "Sequence[SimulatedChannel]") -> dict[str, int]:
+    """Cycles in each state, over all channels."""
     names = [field.name for field in fields(StateShares)]
-    spent = {
-        name: sum(late[f"{name}_cycles"] - early[f"{name}_cycles"] for early, late in zip(before, after, strict=True))  # type: ignore[literal-required]
-        for name in names
-    }
+    return {name: sum(one[f"{name}_cycles"] for one in channels) for name in names}  # type: ignore[literal-required]
+
+
+def _shares(spent: dict[str, int]) -> StateShares:
     time = sum(spent.values())
     return StateShares(**{name: cycles / time for name, cycles in spent.items()}) if time else StateShares()
 

@@ -145,6 +145,22 @@ def begin(description: Description, load: float, seed: int, engine: Literal["fli
         raise BrokenSimulation(f"{description.name}: {error}; change the simulation's file.") from error
 
 
+@dataclass(frozen=True, slots=True)
+class PointTask:
+    """A point that is to be simulated, by whichever process."""
+
+    description: Description
+    load: float
+    seed: int
+
+    def __str__(self) -> str:
+        return f"load {self.load:g}, seed {self.seed}"
+
+    def simulate(self) -> Point:
+        """The point; BrokenSimulation as `simulate_point`."""
+        return simulate_point(self.description, self.load, self.seed)
+
+
 def simulate_point(description: Description, load: float, seed: int) -> Point:
     """Simulate until the mean latency is known as well as asked, the most cycles are over, or batches are done.
 

@@ -1,9 +1,9 @@
-"""Who simulates points: this process, others beside it, or those of an MPI job. The points are the same.
+"""Who simulates: this process, others beside it, or those of an MPI job. The results are the same.
 
-With MPI (`mpi4py.futures`) the first process hands points out, one at a time to whichever process is free, so one less
-than all simulate. Each process of the job has its points simulated by a child (`simulation.worker`), which is started
-anew when it is lost, and its point run again. If a whole process of the job is lost (its machine fails), MPI ends the
-job; the points that were finished are on the disk, and the same command goes on.
+With MPI (`mpi4py.futures`) the first process hands tasks out, one at a time to whichever process is free, so one less
+than all simulate. Each process of the job has its tasks simulated by a child (`simulation.worker`), which is started
+anew when it is lost, and its task run again. If a whole process of the job is lost (its machine fails), MPI ends the
+job; what was finished is on the disk, and the same command goes on.
 """
 
 import os
@@ -11,12 +11,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock, local
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from lab.errors import LabError
-from simulation.description import Description
-from simulation.point import simulate_point
-from simulation.worker import Simulated, Worker
+from simulation.worker import Result, Simulated, Task, Worker
 
 _SIZES: Final = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _RANKS: Final = ("OMPI_COMM_WORLD_RANK", "PMI_RANK")
@@ -27,25 +25,25 @@ class MissingMpi(LabError):
     """The command was not started as an MPI job, or cannot take part in one."""
 
 
-Simulate = Callable[[Description, float, int], Simulated]
-"""Simulates a point of a description at a load with a seed."""
+Simulate = Callable[[Task[Any]], Simulated[Any]]
+"""Simulates a task."""
 
 
 class Pool(Protocol):
-    """Takes points, and gives them back as they are finished."""
+    """Takes tasks, and gives results back as they are finished."""
 
-    def submit(self, description: Description, load: float, seed: int) -> Future[Simulated]:
-        """Begin to simulate a point, now or when a process is free."""
+    def submit(self, task: Task[Result]) -> Future[Simulated[Result]]:
+        """Begin to simulate a task, now or when a process is free."""
         ...
 
 
 class HerePool:
-    """Simulates each point in this process, at once."""
+    """Simulates each task in this process, at once."""
 
-    def submit(self, description: Description, load: float, seed: int) -> Future[Simulated]:
-        """Simulate a point; it is finished on return."""
-        future: Future[Simulated] = Future()
-        future.set_result(Simulated(simulate_point(description, load, seed)))
+    def submit(self, task: Task[Result]) -> Future[Simulated[Result]]:
+        """Simulate a task; it is finished on return."""
+        future: Future[Simulated[Result]] = Future()
+        future.set_result(Simulated(task.simulate()))
         return future
 
 
@@ -59,10 +57,10 @@ class _LocalPool:
         self._lock = Lock()
         self._closed = False
 
-    def submit(self, description: Description, load: float, seed: int) -> Future[Simulated]:
-        return self._executor.submit(self._simulate, description, load, seed)
+    def submit(self, task: Task[Result]) -> Future[Simulated[Result]]:
+        return self._executor.submit(self._simulate, task)
 
-    def _simulate(self, description: Description, load: float, seed: int) -> Simulated:
+    def _simulate(self, task: Task[Result]) -> Simulated[Result]:
         worker: Worker | None = getattr(self._own, "worker", None)
         if worker is None:
             worker = self._own.worker = Worker()
@@ -71,7 +69,7 @@ class _LocalPool:
                 closed = self._closed
             if closed:
                 worker.close()
-        return worker.point(description, load, seed)
+        return worker.work(task)
 
     def close(self) -> None:
         """Kill all workers; what is under way ends with LostWorker."""
@@ -91,8 +89,8 @@ class _MpiPool:
         self._executor = executor
         self._simulate = simulate
 
-    def submit(self, description: Description, load: float, seed: int) -> Future[Simulated]:
-        return self._executor.submit(self._simulate, description, load, seed)
+    def submit(self, task: Task[Result]) -> Future[Simulated[Result]]:
+        return self._executor.submit(self._simulate, task)
 
 
 @contextmanager
@@ -111,9 +109,9 @@ def local_pool(jobs: int) -> Iterator[Pool]:
 _child = Worker()
 
 
-def simulate_by_child(description: Description, load: float, seed: int) -> Simulated:
-    """Simulate a point in a child of this process, which is kept for the next one."""
-    return _child.point(description, load, seed)
+def simulate_by_child(task: Task[Result]) -> Simulated[Result]:
+    """Simulate a task in a child of this process, which is kept for the next one."""
+    return _child.work(task)
 
 
 @contextmanager

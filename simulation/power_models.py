@@ -5,9 +5,9 @@ All give the power as a share of that with links always on, under the same traff
 * `by_bits`: Kim et al. (2018), section V: see `simulation.energy`. Channels between routers alone.
 * `georgakoudis`: Georgakoudis et al. (2019), IV.B: mean power over links; deep sleep takes 0.1 of active, fast wake 0.6
   (their Table VI). Channels between routers alone.
-* `andujar`: Andujar et al. (2023), Eq. 1 to 3: ports of switches and the logic behind them. Ports of nodes count, and
-  never sleep, as the simulation has no links of nodes that sleep. Their Eq. 4 to 7 add nodes and a program's run time,
-  which only a prediction knows (`analysis.predict.other_networks`).
+* `andujar`: Andujar et al. (2023), Eq. 1 to 3: ports of switches and the logic behind them, those to nodes included.
+  Their Eq. 4 to 7 add nodes and a program's run time, which replays know (`simulation.replay.summary_of_replays`) and
+  predictions (`analysis.predict.other_networks`).
 * `fitted`: a switch of a calibration (`analysis.calibration.SwitchPower`), each router being one: base, ports by stage,
   bits and packets. Every router is assumed to be that switch, whatever its number of ports.
 
@@ -32,6 +32,8 @@ from analysis.predict.what_if import DEEP_FRACTION, FAST_FRACTION
 from simulation.description import Energy
 from simulation.energy import StateShares
 
+ALWAYS_ON: Final = StateShares(idle=1.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Carried:
@@ -45,6 +47,8 @@ class Carried:
     shares: StateShares
     accepted: float
     routers_passed: float
+    node_shares: StateShares = ALWAYS_ON
+    """Of the channels between routers and nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,8 @@ def andujar(carried: Carried, power: AndujarPower = PAPER_POWER) -> ModelPower:
     """
     draws = Sampler()
     ports = 2 * carried.links + carried.nodes
-    on = (2 * carried.links * (carried.shares.on + carried.shares.refresh) + carried.nodes) / ports if ports else 1.0
+    between, to_nodes = (shares.on + shares.refresh for shares in (carried.shares, carried.node_shares))
+    on = (2 * carried.links * between + carried.nodes * to_nodes) / ports if ports else 1.0
     sleeping, share = draws.of("sleeping", power.sleeping_port_fraction), draws.of("ports", power.ports_fraction)
     relative = sleeping + (1 - sleeping) * on  # Eq. 1
     ratio = (1 - share) + share * relative  # Eq. 2

@@ -1,10 +1,8 @@
 """The folder of a simulation: its description and a Parquet file with one row a point, which grows point by point."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
-from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -15,22 +13,17 @@ import polars as pl
 
 from analysis.calibration import Calibration, save_calibration
 from lab import durable
-from lab.errors import LabError, UnreadableFile
+from lab.errors import UnreadableFile
 from lab.untrusted_files import lose
 from record.frames import read_frame
 from simulation.description import Description
+from simulation.folder import DESCRIPTION, ResultFolder, WrongFolder
 from simulation.point import Point
 
 _REMEDY: Final = "remove that file, and the points are simulated again"
 POINTS: Final = "points.parquet"
-DESCRIPTION: Final = "description.json"
 CALIBRATION: Final = "calibration.yaml"
-_LOCK: Final = ".lock"
 _TYPES: Final = {float: pl.Float64, int: pl.Int64, bool: pl.Boolean, str: pl.String}
-
-
-class WrongFolder(LabError):
-    """A folder that cannot take a simulation's points."""
 
 
 def _column(kind: Any) -> Any:
@@ -53,47 +46,27 @@ _EXACT: Final = 1e-6
 _SHARES: Final = tuple(name for name in _ALWAYS if name.endswith("_share"))
 
 
-class Results:
+class Results(ResultFolder):
     """Points of one description. Opening the folder again continues it.
 
-    The description is written with the first point: a folder without points is nobody's. With a calibration, which is
-    copied beside the points, the description is that of the links' fitted values.
+    The description is written with the first point. With a calibration, which is copied beside the points, the
+    description is that of the links' fitted values.
     """
 
     def __init__(self, folder: Path, description: Description, calibration: Calibration | None = None) -> None:
-        self._folder = folder
         self._calibration = calibration
-        self._text = json.dumps(_identity(description, calibration), indent=1, sort_keys=True) + "\n"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise self._unusable(error) from error
-        self._points = self._read()
+        self._points: list[Point] = []
+        super().__init__(folder, json.dumps(_identity(description, calibration), indent=1, sort_keys=True) + "\n")
 
-    def _read(self) -> list[Point]:
-        """The points that are there; WrongFolder if they are another simulation's."""
-        written = self._folder / DESCRIPTION
-        try:
-            points = read_points(self._folder / POINTS)
-            if points and written.exists() and written.read_text(encoding="utf-8") != self._text:
-                raise WrongFolder(
-                    f"{self._folder} holds points of another simulation: name another folder with --output, or remove "
-                    "it."
-                )
-        except OSError as error:
-            raise self._unusable(error) from error
-        return points
-
-    def _unusable(self, error: OSError) -> WrongFolder:
-        return WrongFolder(f"{self._folder}: {error.strerror}; name another folder with --output.")
+    def _load(self) -> None:
+        self._points = self._own(lambda: read_points(self._folder / POINTS))
 
     def _claim(self) -> None:
-        """Write what the points are of."""
         if self._calibration is not None:
             save_calibration(self._folder / CALIBRATION, self._calibration)
         else:
             (self._folder / CALIBRATION).unlink(missing_ok=True)
-        durable.replace(self._folder / DESCRIPTION, self._text)
+        super()._claim()
 
     @property
     def points(self) -> tuple[Point, ...]:
@@ -105,33 +78,16 @@ class Results:
         wanted = load, seed, draw
         return next((point for point in self._points if (point.load, point.seed, point.draw) == wanted), None)
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Nobody else adds points meanwhile; WrongFolder if somebody does already. It ends with the process, too."""
-        try:
-            with (self._folder / _LOCK).open("w", encoding="utf-8") as lock:
-                flock(lock, LOCK_EX | LOCK_NB)
-                self._points = self._read()  # somebody may have added some before
-                yield
-        except BlockingIOError as error:
-            raise WrongFolder(
-                f"another eeectl simulate adds points to {self._folder}: wait for it, or name another --output."
-            ) from error
-
     def add(self, point: Point) -> None:
         """Keep a point; it is on the disk when this returns."""
         first = not self._points
         self._points.append(point)
         out = BytesIO()
         frame_of(self.points).write_parquet(out)
-        try:
+        with self._room():
             if first:
                 self._claim()
             durable.replace(self._folder / POINTS, out.getvalue())
-        except OSError as error:
-            raise WrongFolder(
-                f"{self._folder}: {error.strerror}; make room, and run the same command again."
-            ) from error
 
 
 def frame_of(points: Sequence[Point]) -> pl.DataFrame:
@@ -177,7 +133,7 @@ def _in_range(row: Mapping[str, Any]) -> bool:
 
 def _identity(description: Description, calibration: Calibration | None) -> dict[str, Any]:
     """What a point depends on: everything but which loads, seeds and draws are asked for."""
-    plain = description.model_dump(exclude={"loads", "curve", "seeds", "calibration"})
+    plain = description.model_dump(exclude={"loads", "curve", "seeds", "calibration", "programs", "node_links"})
     plain["network"] = description.network.form()
     if calibration is not None and description.calibration is not None:
         digest = sha256(calibration.model_dump_json().encode()).hexdigest()

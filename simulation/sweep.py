@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from simulation.curve import CurvePoint, next_loads
 from simulation.description import Description
+from simulation.point import Point, PointTask
 from simulation.pool import HerePool, Pool
 from simulation.results import Results
 from simulation.worker import Simulated
@@ -19,7 +20,7 @@ class _Asked(NamedTuple):
     draw: int
 
 
-Done = Callable[[Simulated], None]
+Done = Callable[[Simulated[Point]], None]
 """Called with each point when it is on the disk."""
 
 
@@ -41,7 +42,7 @@ def simulate(
             if results.find(load, seed, draw) is None
         ]
         for simulated in _points(every, asked, pool):
-            results.add(simulated.point)
+            results.add(simulated.result)
             done(simulated)
 
 
@@ -62,13 +63,13 @@ def _curve_point(results: Results, load: float) -> CurvePoint:
     return CurvePoint(load, fmean(latencies) if latencies else None, any(point.saturated for point in points))
 
 
-def _points(every: Sequence[Description], asked: Sequence[_Asked], pool: Pool) -> Iterator[Simulated]:
+def _points(every: Sequence[Description], asked: Sequence[_Asked], pool: Pool) -> Iterator[Simulated[Point]]:
     if isinstance(pool, HerePool):
         for one in asked:
-            yield _drawn(pool.submit(every[one.draw], one.load, one.seed).result(), one)
+            yield _drawn(pool.submit(PointTask(every[one.draw], one.load, one.seed)).result(), one)
         return
     # The longest first, so that the processes end together.
-    running = {pool.submit(every[one.draw], one.load, one.seed): one for one in sorted(asked, reverse=True)}
+    running = {pool.submit(PointTask(every[one.draw], one.load, one.seed)): one for one in sorted(asked, reverse=True)}
     try:
         for future in as_completed(running):
             yield _drawn(future.result(), running[future])
@@ -77,5 +78,5 @@ def _points(every: Sequence[Description], asked: Sequence[_Asked], pool: Pool) -
             future.cancel()
 
 
-def _drawn(simulated: Simulated, asked: _Asked) -> Simulated:
-    return replace(simulated, point=replace(simulated.point, draw=asked.draw))
+def _drawn(simulated: Simulated[Point], asked: _Asked) -> Simulated[Point]:
+    return replace(simulated, result=replace(simulated.result, draw=asked.draw))

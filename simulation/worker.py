@@ -1,4 +1,4 @@
-"""A process of its own that simulates points, and is started anew when it is lost (killed, out of memory)."""
+"""A process of its own that simulates, task after task, and is started anew when it is lost (killed, out of memory)."""
 
 import os
 import signal
@@ -7,28 +7,37 @@ from dataclasses import dataclass
 from multiprocessing import connection, get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 from lab.errors import LabError
-from simulation.description import Description
-from simulation.point import Point, simulate_point
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
 
 _ATTEMPTS: Final = 3
-"""A point whose process is lost so often is given up."""
+"""A task whose process is lost so often is given up."""
+
+Result = TypeVar("Result")
+_Result_co = TypeVar("_Result_co", covariant=True)
 
 
 class LostWorker(LabError):
-    """A point whose process ended again and again."""
+    """A task whose process ended again and again."""
+
+
+class Task(Protocol[_Result_co]):
+    """What is to be simulated. It is pickled; `str` names it: "load 0.1, seed 3"."""
+
+    def simulate(self) -> _Result_co:
+        """The result; LabError if the task's parts do not fit together."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
-    """A point, and how often the process that simulated it was lost before."""
+class Simulated(Generic[Result]):
+    """A task's result, and how often the process that simulated it was lost before."""
 
-    point: Point
+    result: Result
     lost: int = 0
 
 
@@ -36,15 +45,15 @@ Serve = Callable[[Connection], None]
 
 
 def serve(here: Connection) -> None:
-    """What the process does: points in, results or LabErrors out, until its parent is gone."""
+    """What the process does: tasks in, results or LabErrors out, until its parent is gone."""
     Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
-            description, load, seed = here.recv()
+            task: Task[Any] = here.recv()
         except EOFError:
             return
         try:
-            answer: Point | LabError = simulate_point(description, load, seed)
+            answer: Any = task.simulate()
         except LabError as error:
             answer = error
         here.send(answer)
@@ -58,7 +67,7 @@ def _end_with_parent() -> None:
 
 
 class Worker:
-    """Simulates one point after the other in a process, which it starts when there is something to do.
+    """Simulates one task after the other in a process, which it starts when there is something to do.
 
     `serve` is what the process does with its end of the connection; a function that can be imported.
     """
@@ -70,17 +79,16 @@ class Worker:
         self._lock = Lock()
         self._closed = False
 
-    def point(self, description: Description, load: float, seed: int) -> Simulated:
-        """Simulate a point; again if its process is lost.
+    def work(self, task: Task[Result]) -> Simulated[Result]:
+        """Simulate a task; again if its process is lost.
 
-        LostWorker if that happens time after time, or the worker is closed meanwhile. BrokenSimulation as
-        `simulate_point`.
+        LostWorker if that happens time after time, or the worker is closed meanwhile. LabError as the task.
         """
         status: int | None = None
         for lost in range(_ATTEMPTS):
             try:
                 there = self._begin()
-                there.send((description, load, seed))
+                there.send(task)
                 answer = there.recv()
             except (EOFError, ConnectionError):
                 status = self._end()
@@ -91,12 +99,12 @@ class Worker:
                 raise answer
             return Simulated(answer, lost)
         raise LostWorker(
-            f"the process that simulated load {load:g}, seed {seed} ended {_how(status)}: run the same command again, "
-            "perhaps with fewer processes; finished points are kept."
+            f"the process that simulated {task} ended {_how(status)}: run the same command again, perhaps with fewer "
+            "processes; what is finished is kept."
         )
 
     def close(self) -> None:
-        """Kill the process; a call of `point` that is under way ends with LostWorker."""
+        """Kill the process; a call of `work` that is under way ends with LostWorker."""
         with self._lock:
             self._closed = True
             if self._process is not None:

@@ -24,7 +24,7 @@ from simulation import description as simulated
 from simulation import kinds, networks
 from simulation.calibration_use import CalibrationUse
 from simulation.programs.table import GENERATORS, Generator
-from simulation.replay import program
+from simulation.replay import hosts, jobs, program
 from simulation.replay.calls import CALLS
 from simulation.replay.readers import vef
 from simulation.replay.readers.table import FORMATS
@@ -184,9 +184,21 @@ def _simulations() -> str:
         simulated.Description, networks.Torus, networks.KAryTree, networks.FatTree, networks.Tree,
         networks.Dragonfly, networks.HyperX, networks.Graph, networks.OfLab, simulated.Router, simulated.Traffic,
         simulated.Links, simulated.Consolidation, simulated.Stages, simulated.Rates, simulated.Energy, CalibrationUse,
-        simulated.Curve, simulated.Precision,
+        simulated.Curve, simulated.Precision, jobs.Programs, jobs.Job, jobs.FileProgram, hosts.Hosts, jobs.LogGops,
     ]  # fmt: skip
-    return _page("Simulation files", about, model_sections(models), _routings(), _traffic_kinds())
+    tables = _routings(), _traffic_kinds(), _placements(), _hosts()
+    return _page("Simulation files", about, model_sections(models), *tables)
+
+
+def _placements() -> str:
+    rows = "".join(f"| `{name}` | {cell(text)} |\n" for name, text in jobs.PLACEMENTS.items())
+    return f"## Placements of jobs\n\n| `placement` | nodes |\n| --- | --- |\n{rows}"
+
+
+def _hosts() -> str:
+    rows = "".join(f"| `{name}` | {cell(text)} |\n" for name, (text, _) in hosts.HOSTS.items())
+    about = prose(inspect.getdoc(hosts) or "")
+    return f"## Costs of messages by name\n\n{about}\n| `hosts` | costs |\n| --- | --- |\n{rows}"
 
 
 def _routings() -> str:

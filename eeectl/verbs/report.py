@@ -11,6 +11,7 @@ from analysis.calibration import load_calibration
 from analysis.run_lab import run_folder
 from lab import durable
 from lab.errors import LabError
+from simulation.replay.results import are_replays
 from simulation.results import is_simulation
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def report(
 
 def simulation_folder(name: str) -> Path | None:
     """The folder of a simulation: the path as it stands, else a name below simulations/; None if it is neither."""
-    return next((one for one in (Path(name), Path("simulations") / name) if is_simulation(one)), None)
+    places = (Path(name), Path("simulations") / name)
+    return next((one for one in places if is_simulation(one)), None)
 
 
 def report_simulations(folders: Sequence[Path], output: Path | None) -> Path:
@@ -77,7 +79,21 @@ def report_simulations(folders: Sequence[Path], output: Path | None) -> Path:
     from simulation.report.page import page, report_of  # noqa: PLC0415 - drawing takes a second to load
 
     where = page_file(output, folders[0])
+    replayed = [are_replays(folder) for folder in folders]
+    if all(replayed):
+        return _report_replays(folders, where)
+    if any(replayed):
+        raise LabError("simulations of programs and of traffic have reports of their own: name either.")
     every = [read_simulation(folder) for folder in folders]
+    found = report_of(every)
+    write_page(where, page(every, found), found)
+    return where
+
+
+def _report_replays(folders: Sequence[Path], where: Path) -> Path:
+    from simulation.report.replays import page, read_data, report_of  # noqa: PLC0415 - drawing takes a second to load
+
+    every = [read_data(folder) for folder in folders]
     found = report_of(every)
     write_page(where, page(every, found), found)
     return where

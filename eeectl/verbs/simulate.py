@@ -16,6 +16,7 @@ from rich.table import Table
 from analysis.interval import Interval
 from analysis.report.findings.finding import with_unit
 from eeectl.exit_status import DONE, INTERRUPTED
+from eeectl.replayed_programs import simulate_programs
 from eeectl.verbs.report import report_simulations
 from lab.errors import LabError
 from simulation.calibrated import Calibrated
@@ -53,7 +54,7 @@ def simulate(
     report: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
-    """Simulate an interconnect packet by packet: latency, accepted traffic and energy by load, with 95 % intervals.
+    """Simulate an interconnect packet by packet, under traffic or MPI programs: latency or run time, and energy.
 
     Parameters
     ----------
@@ -86,6 +87,13 @@ def simulate(
         if engine is not None:
             description = description.model_copy(update={"engine": engine})
         folder = output or Path(_FOLDER) / description.name
+        if description.programs is not None:
+            for remark in _check(description):
+                print(remark, file=sys.stderr)
+            status = simulate_programs(description, folder, pool, as_json=as_json)
+            if report and status == DONE:
+                print(f"report: {report_simulations([folder], None)}", file=sys.stderr if as_json else sys.stdout)
+            return status
         return _simulate(description, folder, pool, report=report, as_json=as_json)
 
 
@@ -100,7 +108,7 @@ def _simulate(description: Description, folder: Path, pool: Pool, *, report: boo
 
     most = _most_points(description, 1 + len(draws))
 
-    def done(simulated: Simulated) -> None:
+    def done(simulated: Simulated[Point]) -> None:
         console.print(f"{_line(simulated)} [{len(results.points)} of {most}]", highlight=False, markup=False)
 
     try:
@@ -187,14 +195,14 @@ def _check(description: Description) -> list[str]:
 def _too_short(description: Description) -> list[str]:
     """Whether links could hardly fall asleep while a point is measured."""
     needed = needed_cycles(description.links)
-    if needed <= description.precision.most_cycles:
+    if description.programs is not None or needed <= description.precision.most_cycles:
         return []
     words = "Links are idle for long before they sleep, so that a point may end before they do (~)"
     return [f"{words}: write precision: {{most_cycles: {needed}}}."]
 
 
-def _line(simulated: Simulated) -> str:
-    point = simulated.point
+def _line(simulated: Simulated[Point]) -> str:
+    point = simulated.result
     latency = point.without_value or f"{point.latency:.2f} ± {point.latency_half_width or 0:.2f} cycles"
     draw = f" draw {point.draw}" if point.draw else ""
     again = f" (simulated again: its process was lost, {simulated.lost} times)" if simulated.lost else ""

@@ -14,9 +14,10 @@ from lab.errors import UnreadableFile
 from lab.untrusted_files import read_object
 from simulation.description import Energy, Router
 from simulation.energy import StateShares
+from simulation.folder import DESCRIPTION, WrongFolder
 from simulation.point import Point
 from simulation.power_models import Carried, ModelPower, andujar, by_bits, fitted, georgakoudis, three_rates
-from simulation.results import CALIBRATION, DESCRIPTION, POINTS, WrongFolder, read_points
+from simulation.results import CALIBRATION, POINTS, read_points
 from simulation.summaries import LoadSummary, summaries
 
 if TYPE_CHECKING:

@@ -76,7 +76,7 @@ def test_latency_without_traffic_is_tceps(tmp_path: Path) -> None:
         ("[4, 4]", "[4, 0]", ("file.yaml:2", "network.radix.1", "greater than or equal to 1")),
         ("routing: dor", "routing: fastest", ("file.yaml:3", "routing", "'dor'")),
         ("loads: [0.1, 0.2]", "loads: [1.5]", ("file.yaml:4", "loads.0", "less than or equal to 1")),
-        ("loads: [0.1, 0.2]", "", ("either loads or a curve", "write loads")),
+        ("loads: [0.1, 0.2]", "", ("either loads, a curve or programs", "write loads")),
         ("loads: [0.1, 0.2]", "loads: [0.1]\nspeed: 3", ("file.yaml:5", "speed", "unknown here", "routing, router")),
         ("[4, 4]}", "[4, 4], k: 3}", ("file.yaml:2", "network.k", "write one of kind, radix, concentration, trunk")),
         ("loads: [0.1, 0.2]", "loads: [0.1]\nlinks: {hold_us: 3}", ("links.hold_us", "write one of mode, hold, sleep")),

@@ -40,8 +40,8 @@ def die_once(here):
 
 child = Worker(die_once)
 
-def by_child(description, load, seed):
-    return child.point(description, load, seed)
+def by_child(task):
+    return child.work(task)
 
 if __name__ == "__main__":
     with mpi_pool(by_child) as pool:

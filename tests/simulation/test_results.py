@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 
 from simulation.description import Description
+from simulation.folder import WrongFolder
 from simulation.point import Point
 from simulation.pool import HerePool, local_pool
-from simulation.results import Results, WrongFolder
+from simulation.results import Results
 from simulation.sweep import simulate
 from simulation.worker import Simulated
 
@@ -32,7 +33,7 @@ def _run(folder: Path, description: Description, jobs: int = 1) -> list[Point]:
     """The points that were simulated, rather than found."""
     fresh: list[Point] = []
     with local_pool(jobs) as pool:
-        simulate(description, Results(folder, description), pool, lambda simulated: fresh.append(simulated.point))
+        simulate(description, Results(folder, description), pool, lambda simulated: fresh.append(simulated.result))
     return fresh
 
 
@@ -106,7 +107,7 @@ def test_a_file_of_something_else_is_named(tmp_path: Path) -> None:
 def test_one_command_at_a_time(tmp_path: Path) -> None:
     with Results(tmp_path, small_description()).alone():
         other = Results(tmp_path, small_description())
-        with pytest.raises(WrongFolder, match="another eeectl simulate adds points"), other.alone():
+        with pytest.raises(WrongFolder, match="another eeectl simulate adds results"), other.alone():
             pass
     with other.alone():
         pass

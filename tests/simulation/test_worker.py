@@ -9,7 +9,7 @@ import pytest
 
 from lab.errors import LabError
 from simulation.description import Description
-from simulation.point import BrokenSimulation, simulate_point
+from simulation.point import BrokenSimulation, PointTask, simulate_point
 from simulation.pool import local_pool
 from simulation.worker import LostWorker, Serve, Simulated, Worker, serve
 
@@ -55,8 +55,8 @@ def test_a_lost_process_is_started_anew_and_its_point_run_again(
     monkeypatch.setenv("EEE_TEST_MARKER", str(tmp_path / "died"))
     own = Worker(_die_once)
     description = _description()
-    assert own.point(description, 0.1, 1) == Simulated(simulate_point(description, 0.1, 1), lost=1)
-    assert own.point(description, 0.1, 2).lost == 0
+    assert own.work(PointTask(description, 0.1, 1)) == Simulated(simulate_point(description, 0.1, 1), lost=1)
+    assert own.work(PointTask(description, 0.1, 2)).lost == 0
     own.close()
 
 
@@ -64,22 +64,22 @@ def test_a_lost_process_is_started_anew_and_its_point_run_again(
 @pytest.mark.parametrize(("deadly", "words"), [(_die, "3 times, killed by SIGKILL"), (_give_up, "ended with status 3")])
 def test_a_point_that_kills_its_process_is_given_up(deadly: Serve, words: str) -> None:
     with pytest.raises(LostWorker, match=words):
-        Worker(deadly).point(_description(), 0.1, 7)
+        Worker(deadly).work(PointTask(_description(), 0.1, 7))
 
 
 @pytest.mark.slow
 def test_a_mistake_comes_back_as_one_sentence() -> None:
     own = Worker()
     with pytest.raises(BrokenSimulation, match="does not work on a torus"):
-        own.point(_description(routing="tree_random"), 0.1, 1)
-    assert own.point(_description(), 0.1, 1).point.seed == 1
+        own.work(PointTask(_description(routing="tree_random"), 0.1, 1))
+    assert own.work(PointTask(_description(), 0.1, 1)).result.seed == 1
     own.close()
     with pytest.raises(LabError, match="being ended"):
-        own.point(_description(), 0.1, 1)
+        own.work(PointTask(_description(), 0.1, 1))
 
 
 def test_leaving_a_pool_ends_what_is_under_way() -> None:
     long = _description(precision={"within_percent": 0.001, "most_cycles": 2_000_000_000})
     with local_pool(2) as pool:
-        futures = [pool.submit(long, 0.1, seed) for seed in range(3)]
+        futures = [pool.submit(PointTask(long, 0.1, seed)) for seed in range(3)]
     assert all(future.cancelled() or isinstance(future.exception(), LostWorker) for future in futures)

@@ -1,0 +1,92 @@
+"""Programs on simulated networks: what `eeectl simulate` says of them."""
+
+import json
+import sys
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any, Final
+
+from eee_engine import network_facts
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from analysis.report.findings.finding import with_unit
+from eeectl.exit_status import DONE, INTERRUPTED
+from simulation.description import Description
+from simulation.pool import Pool
+from simulation.replay.comparison import Compared, Machine, compared
+from simulation.replay.replayed import Replayed
+from simulation.replay.results import REPLAYS, ReplayResults
+from simulation.replay.sweep import replay_all, tasks_of
+from simulation.worker import Simulated
+
+_LARGE: Final = ("ranks", "runs")
+"""Fields of a replay that have files of their own."""
+
+
+def simulate_programs(description: Description, folder: Path, pool: Pool, *, as_json: bool) -> int:
+    """Replay the programs of a description, and print what was found; the exit status."""
+    results = ReplayResults(folder, description)
+    console = Console(stderr=True)
+    most = len(tasks_of(description))
+
+    def done(simulated: Simulated[Replayed]) -> None:
+        found = simulated.result
+        links = "as described" if found.sleeping else "always on"
+        again = f" (again: its process was lost, {simulated.lost} times)" if simulated.lost else ""
+        line = f"seed {found.seed}, links {links}: {found.run_time_s:.6g} s, {found.messages} messages{again}"
+        console.print(f"{line} [{len(results.replays)} of {most}]", highlight=False, markup=False)
+
+    try:
+        with results.alone():
+            replay_all(description, results, pool, done)
+    except KeyboardInterrupt:
+        kept = len(results.replays)
+        words = "1 replay is" if kept == 1 else f"{kept} replays are"
+        print(f"eeectl: interrupted; {words} kept in {folder}: the same command goes on.", file=sys.stderr)
+        return INTERRUPTED
+    figures = compared(results.replays, machine_of(description))
+    if as_json:
+        replays = [_plain(one) for one in results.replays]
+        print(
+            json.dumps(
+                {"folder": str(folder), "replays": replays, "figures": [asdict(one) for one in figures]}, indent=1
+            )
+        )
+    else:
+        _print(description.name, figures, results.replays)
+        print(f"replays: {folder / REPLAYS}")
+    return DONE
+
+
+def machine_of(description: Description) -> Machine:
+    """What the energy of a description's replays depends on."""
+    facts = network_facts(description.network.form())
+    return Machine(facts["routers"], facts["nodes"], facts["links"], description.energy)
+
+
+def _plain(one: Replayed) -> dict[str, Any]:
+    kept = {field.name: getattr(one, field.name) for field in fields(one) if field.name not in _LARGE}
+    shares = {name: asdict(value) for name, value in kept.items() if name.endswith("shares")}
+    return kept | shares | {"runs": [asdict(run) for run in one.runs]}
+
+
+def _print(name: str, figures: tuple[Compared, ...], replays: tuple[Replayed, ...]) -> None:
+    seeds = figures[0].seeds if figures else 0
+    over = "1 seed, so without intervals" if seeds == 1 else f"{seeds} seeds"
+    table = Table(title=f"{name}: {over}", box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("figure")
+    table.add_column("mean, with 95 % interval", justify="right")
+    for one in figures:
+        value = with_unit(one.interval, one.unit) if one.interval else f"{one.value:.6g} {one.unit}".rstrip()
+        table.add_row(one.name, value)
+    console = Console()
+    console.print(table)
+    receives = max(one.unmatched_receives for one in replays)
+    messages = max(one.unmatched_messages for one in replays)
+    if receives or messages:
+        console.print(
+            f"Doubt: {receives} receives and {messages} messages had met nobody when their program ended.",
+            highlight=False,
+        )

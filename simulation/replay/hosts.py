@@ -1,0 +1,111 @@
+"""What messages cost at hosts, and when they need a handshake: named sets, and numbers of one's own.
+
+The sets hold what each system's source or documents print (Open MPI's limits: `pml_ob1_sendreq.h` and the BTLs of 4.1;
+TraceR: `tracer-driver.C` and `examples/conf`; CODES: `model-net-mpi-replay.c`; SimGrid SMPI: its configuration page;
+LogGOPSim: `loggopsim_cmdline.ggo`). Open MPI's processor times depend on the machine
+and are 0 in its set: give your own.
+
+Simplifications: TraceR's receiver asks for a large message as soon as it posts the receive, here the sender announces
+it first, which costs the announcement's way where the receive was posted early. A shared-memory message is as long as
+`memory_ns` and its bytes say, however many there are at a time.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from simulation.part import Form, Part
+
+HostsName = Literal["free", "ompi-tcp", "tracer", "codes", "smpi", "loggopsim"]
+
+Ns = Annotated[float, Field(ge=0, le=1e9)]
+NsPerByte = Annotated[float, Field(ge=0, le=1e6)]
+MessageByte = Annotated[int, Field(ge=0, le=1 << 62)]
+_ALL: Final = 1 << 62
+"""Bytes that no message exceeds: every message is eager."""
+
+
+class Hosts(Part):
+    """Costs and limits of messages. Times in ns."""
+
+    send_ns: Ns = 0
+    """Processor time of a send (LogGOPS o)."""
+
+    send_byte_ns: NsPerByte = 0
+    """Processor time of a send for each byte behind the first: LogGOPS O, or the copy."""
+
+    receive_ns: Ns = 0
+    """Processor time of a receive."""
+
+    receive_byte_ns: NsPerByte = 0
+    """Processor time of a receive for each byte behind the first."""
+
+    adapter_ns: Ns = 0
+    """From when a message leaves the processor to when it enters the network."""
+
+    answer_ns: Ns = 0
+    """From a request's or a clearance's arrival to its answer."""
+
+    combine_byte_ns: NsPerByte = 0
+    """Processor time of a reduction's operation, for each byte."""
+
+    memory_ns: Ns = 0
+    """Of a message between ranks of one node."""
+
+    memory_byte_ns: NsPerByte = 0
+    """The same, for each byte."""
+
+    eager_byte: MessageByte = _ALL
+    """The largest message that travels at once. A larger one is announced, cleared by a posted receive, and sent."""
+
+    request_byte: MessageByte = 0
+    """Bytes of a message that travel with its announcement."""
+
+    header_byte: Annotated[int, Field(ge=0, le=65_535)] = 0
+    """In front of every message, and of an announcement and a clearance by themselves."""
+
+    def form(self) -> Form:
+        """For the engine."""
+        return {
+            "send": self.send_ns,
+            "send_byte": self.send_byte_ns,
+            "receive": self.receive_ns,
+            "receive_byte": self.receive_byte_ns,
+            "adapter": self.adapter_ns,
+            "answer": self.answer_ns,
+            "combine_byte": self.combine_byte_ns,
+            "memory": self.memory_ns,
+            "memory_byte": self.memory_byte_ns,
+            "eager_bytes": self.eager_byte,
+            "request_carries": self.request_byte,
+            "header_bytes": self.header_byte,
+        }
+
+
+HOSTS: Final[Mapping[HostsName, tuple[str, Hosts]]] = {
+    "free": ("messages cost hosts nothing, and all are eager", Hosts()),
+    "ompi-tcp": (
+        "Open MPI 4.1 over TCP: eager up to 65,480 bytes, which also go with an announcement",
+        Hosts(eager_byte=65_480, request_byte=65_480, header_byte=56),
+    ),
+    "tracer": (
+        "TraceR: eager up to 8,192 bytes; 100 ns a call, 400 ns the adapter, 1,000 ns an answer",
+        Hosts(send_ns=100, adapter_ns=400, answer_ns=1_000, eager_byte=8_192),
+    ),
+    "codes": (
+        "CODES: eager below 8,192 bytes, requests of 64 bytes; 2,500 ns and 0.55 ns a byte a call, 1,000 ns the card",
+        Hosts(send_ns=2_500, send_byte_ns=0.55, adapter_ns=1_000, eager_byte=8_191, header_byte=64, memory_ns=10),
+    ),
+    "smpi": ("SimGrid SMPI: a send of less than 65,536 bytes is free at once", Hosts(eager_byte=65_535)),
+    "loggopsim": (
+        "LogGOPSim: o 1,500 ns, G 6 ns a byte at the receiver, eager up to 65,535 bytes",
+        Hosts(send_ns=1_500, receive_ns=1_500, receive_byte_ns=6, eager_byte=65_535),
+    ),
+}
+"""By name: what it is, and its numbers."""
+
+
+def hosts_of(hosts: HostsName | Hosts) -> Hosts:
+    """The numbers of a name, or those given."""
+    return hosts if isinstance(hosts, Hosts) else HOSTS[hosts][1]

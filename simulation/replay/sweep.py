@@ -1,0 +1,44 @@
+"""Replay a description with each of its seeds, with links that never sleep and as described, by whichever processes."""
+
+from collections.abc import Callable
+from concurrent.futures import as_completed
+
+from simulation.description import Description, Links
+from simulation.pool import HerePool, Pool
+from simulation.replay.replayed import Replayed, ReplayTask
+from simulation.replay.results import ReplayResults
+from simulation.worker import Simulated
+
+Done = Callable[[Simulated[Replayed]], None]
+"""Called with each replay when it is on the disk."""
+
+
+def tasks_of(description: Description) -> list[ReplayTask]:
+    """All replays: slowdowns are ratios to links that never sleep, with the same seed."""
+    sleeps = (description.links, description.node_links) != (Links(), Links())
+    return [
+        ReplayTask(description, seed, sleeping)
+        for seed in dict.fromkeys(description.seeds)
+        for sleeping in ((False, True) if sleeps else (False,))
+    ]
+
+
+def replay_all(description: Description, results: ReplayResults, pool: Pool, done: Done) -> None:
+    """Replay what `results` lacks; each is kept as soon as it is known. The results do not depend on the pool."""
+    missing = [task for task in tasks_of(description) if results.find(task.seed, sleeping=task.sleeping) is None]
+    if isinstance(pool, HerePool):
+        for task in missing:
+            _keep(results, pool.submit(task).result(), done)
+        return
+    running = [pool.submit(task) for task in missing]
+    try:
+        for future in as_completed(running):
+            _keep(results, future.result(), done)
+    finally:
+        for future in running:
+            future.cancel()
+
+
+def _keep(results: ReplayResults, simulated: Simulated[Replayed], done: Done) -> None:
+    results.add(simulated.result)
+    done(simulated)
