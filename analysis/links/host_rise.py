@@ -10,6 +10,9 @@ drift by a fraction of the noise at least; where the base drifts by more, so may
 where there is one.
 
 Without such echoes the rise is unknown; a straight line over the logarithm of the gap is allowed for.
+
+Products of matrices differ in their last digits from processor to processor. Draws from a posterior would make other
+policies of that, so what was measured is rounded to a picosecond.
 """
 
 from dataclasses import dataclass, field
@@ -37,6 +40,9 @@ _MOST_TERMS: Final = 4
 _STRETCH: Final = 50
 _LEAST_STRETCHES: Final = 4
 _LEAST_REST_US: Final = 1.0
+_DIGITS_US: Final = 6
+_DIGITS: Final = 9
+"""Decimals that are kept of times, and of shares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +114,7 @@ def measured_rise(awake: Probes, trials_differ_us: float = 0.0) -> HostRise:
     covariance = best.covariance[:count, :count]
     values, vectors = np.linalg.eigh(covariance)
     order = np.argsort(values)[::-1][:_MOST_TERMS]
-    directions = (vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0))).T
+    directions = _upwards((vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0))).T)
     at, heights_us = best.knots, best.solution[:count]
     if count == 1:  # a line may be needed for what drifts
         at, heights_us = np.array([place.min(), place.max()]), np.repeat(heights_us, 2)
@@ -122,17 +128,24 @@ def measured_rise(awake: Probes, trials_differ_us: float = 0.0) -> HostRise:
     directions = np.vstack((directions[: _MOST_TERMS - 1], drift_us))
     step_us = float(best.solution[count]) if best.edge is not None else 0.0
     step_gap_us = float(np.exp(best.edge)) if best.edge is not None else np.inf
+    late = measured_lateness(left_us, best.noise_us)
     return HostRise(
-        max(_DRIFT * best.noise_us, base_scatter_us, 1e-3),
+        round(max(_DRIFT * best.noise_us, base_scatter_us, 1e-3), _DIGITS_US),
         at,
-        heights_us,
-        directions,
-        step_us,
+        np.round(heights_us, _DIGITS_US),
+        np.round(directions, _DIGITS_US),
+        round(step_us, _DIGITS_US),
         step_gap_us,
-        best.noise_us,
-        measured_lateness(left_us, best.noise_us),
+        round(best.noise_us, _DIGITS_US),
+        Lateness(round(late.share, _DIGITS), round(late.again, _DIGITS)),
         len(gap_us),
     )
+
+
+def _upwards(directions: Floats) -> Floats:
+    """Each with a positive largest part: which sign an eigenvector has is the processor's choice."""
+    largest = np.take_along_axis(directions, np.argmax(np.abs(directions), axis=1)[:, None], axis=1)
+    return np.where(largest < 0, -directions, directions)
 
 
 def rest_us(probes: Probes) -> Floats:

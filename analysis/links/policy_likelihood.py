@@ -168,9 +168,7 @@ class Likelihood:
         return total
 
     def _log_likelihood(self, structure: Structure, thetas: Floats, *, sharp: bool, forgiving: bool) -> Floats:
-        left = self.rtt_us - self.known_us - thetas[:, :1]
-        if len(self._terms):
-            left = left - thetas[:, 2 : self._share] @ self._terms
+        left = self._without_hosts(thetas)
         noise_us = np.exp(thetas[:, 1])
         least = float(np.exp(-_MOST_COST)) if forgiving else 0.0
         error_us = np.zeros_like(noise_us) if sharp else np.minimum(noise_us, _MOST_ERROR_US)
@@ -180,10 +178,20 @@ class Likelihood:
 
     def residual_us(self, structure: Structure, theta: Floats) -> Floats:
         """Round trips less what one candidate explains, shape (echoes used,)."""
-        left = self.rtt_us - self.known_us - theta[0] - theta[2 : self._share] @ self._terms
         share = float(self._later_share(theta[None])[0])
-        found: Floats = left - self._delays.of(structure, theta[self.common :], share)[self.kept]
+        delays = self._delays.of(structure, theta[self.common :], share)[self.kept]
+        found: Floats = self._without_hosts(theta[None])[0] - delays
         return found
+
+    def _without_hosts(self, thetas: Floats) -> Floats:
+        """Round trips less the hosts' own time, shape (candidates, echoes used).
+
+        Not a product of matrices, whose last digits depend on the processor (`host_rise`).
+        """
+        left: Floats = self.rtt_us - self.known_us - thetas[:, :1]
+        for weights, term in zip(thetas[:, 2 : self._share].T, self._terms, strict=True):
+            left -= weights[:, None] * term
+        return left
 
     def _later_share(self, thetas: Floats) -> Floats:
         """The share of the rise that is the far host's."""

@@ -1,11 +1,16 @@
 """The hosts' own rise, from echoes with EEE off."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from analysis.interval import Floats
 from analysis.links.host_rise import measured_rise, unknown_rise
 from analysis.links.probes import Probes
+from tests.support import ROOT
 
 
 def _echoes(rise: Floats, gaps: Floats, random: np.random.Generator) -> Probes:
@@ -63,3 +68,13 @@ def test_an_unknown_rise_leaves_the_base_free() -> None:
     found = unknown_rise(_echoes(np.zeros(200), gaps, random))
     assert not found.known
     assert found.log_prior(np.array([0.0, 500.0]), np.zeros((2, 1))).tolist() == [0.0, 0.0]
+
+
+def test_echoes_say_the_same_on_every_processor() -> None:
+    """OpenBLAS multiplies matrices as old processors do: with another order of sums, and without fused operations."""
+    command = (sys.executable, "-m", "tests.support.measured.likelihood_digest")
+    found = [
+        subprocess.run(command, cwd=ROOT, env=os.environ | kind, check=True, capture_output=True, text=True).stdout
+        for kind in ({}, {"OPENBLAS_CORETYPE": "Prescott"}, {"OPENBLAS_CORETYPE": "Haswell"})
+    ]
+    assert len(set(found)) == 1

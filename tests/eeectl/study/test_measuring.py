@@ -31,7 +31,7 @@ _HOUR_NS = 3_600_000_000_000
 class _ToyLab:
     """Executes `eeectl run` by writing trials with known answers; EEE costs 10 % with pauses of 2 ms and more.
 
-    The switch's ports sleep; beside a stream nothing does.
+    The switch's ports sleep; beside a stream nothing does. Blocks near edges have EEE on alone, and take half as long.
     """
 
     def __init__(self, interrupt_at: int = -1) -> None:
@@ -56,7 +56,7 @@ class _ToyLab:
             facts = {"lab": lab.name, "lab_folder": lab.folder, "lab_digest": "ab" * 32, "experiment": described}
             run = Run.create(Path(words[words.index("--runs") + 1]), experiment.name, facts)
             old, blocks = 0, experiment.blocks
-        self.now_s += _BLOCK_S * (blocks - old)
+        self.now_s += _BLOCK_S * (blocks - old) * (0.5 if "edges" in place.name else 1.0)
         number = sum(event["kind"] == "trial_begun" for event in read_events(run.folder))
         writer = Writer(run, BASE_NS + len(self.calls) * _HOUR_NS, number, np.random.default_rng(len(self.calls)))
         if not stopped:
@@ -103,10 +103,16 @@ class _FirstFit:
         return self._links
 
 
+@pytest.fixture(scope="module")
+def first_fit() -> _FirstFit:
+    """One for all studies whose first block is the same."""
+    return _FirstFit()
+
+
 def _study(root: Path, budget_s: float) -> StudyFolder:
     lab = load_lab(find_lab("miwa"))
     made = [one for one in design(lab, PILOT).experiments if one["name"] != "power-staged"]  # the toy has no meters
-    return StudyFolder.create(root, "miwa", lab.name, Design(tuple(made), ()), Aim(0.02, budget_s))
+    return StudyFolder.create(root, "miwa", lab.name, Design(tuple(made), ()), Aim(0.03, budget_s))
 
 
 def _measuring(folder: StudyFolder, toy: _ToyLab, console: Console | None = None, fit: Fit = fit_runs) -> Measuring:
@@ -116,7 +122,7 @@ def _measuring(folder: StudyFolder, toy: _ToyLab, console: Console | None = None
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyFolder, _ToyLab, str]:
-    folder, toy = _study(tmp_path_factory.mktemp("study"), 10.5 * _BLOCK_S), _ToyLab()
+    folder, toy = _study(tmp_path_factory.mktemp("study"), 8.5 * _BLOCK_S), _ToyLab()
     console = Console(record=True, width=150, quiet=False, file=(tmp_path_factory.mktemp("out") / "out").open("w"))
     assert _measuring(folder, toy, console).execute() == DONE
     return folder, toy, console.export_text()
@@ -132,14 +138,13 @@ def test_the_pilot_comes_first_and_then_what_narrows_most_within_the_budget(
     assert kinds[2] == "alltoall-eee"  # not found before its first repetition, and what the report leads with
     assert kinds[3] == "cards-alone"  # two hosts at one switch: which times are the ports' is open
     assert set(kinds) <= {"probe-sweep", "alltoall-eee", "cards-alone", "edges-n01-n02"}
-    assert len(kinds) <= 8
     assert sum(block.time_s for block in folder.blocks) <= folder.aim.budget_s
 
 
 @pytest.mark.slow
 def test_the_table_says_what_is_known_wanted_next_and_how_each_ends(whole: tuple[StudyFolder, _ToyLab, str]) -> None:
     _, _, printed = whole
-    assert "next: alltoall-eee, because alltoall 2x0, slower with eee on is not found yet; 3.8 min left" in printed
+    assert "next: alltoall-eee, because alltoall 2x0, slower with eee on is not found yet; 2.8 min left" in printed
     last = printed[printed.index("end: ") :]
     for name in ("alltoall 2x0, slower with eee on", "n01-n02: hold", "n01-n02: Ts", "n01-n02: wakes of a round trip"):
         row = next(line for line in last.splitlines() if name in line)
@@ -156,17 +161,17 @@ def test_an_interval_that_was_narrowed_holds_the_truth(whole: tuple[StudyFolder,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("blocks", [7.5, 8.5])
-def test_a_block_is_measured_if_there_is_time_to_fit_it_too(tmp_path: Path, blocks: float) -> None:
+def test_a_block_is_measured_if_there_is_time_to_fit_it_too(
+    tmp_path: Path, blocks: float, first_fit: _FirstFit
+) -> None:
     lab, toy = load_lab(find_lab("miwa")), _ToyLab()
     probes = Design(design(lab, PILOT).experiments[:1], ())
     folder = StudyFolder.create(tmp_path, "miwa", lab.name, probes, Aim(0.001, blocks * _BLOCK_S))
 
-    fit = _FirstFit()
-
     def slow(runs: Sequence[RunSamples], known: Calibration | None, what: Sequence[Part]) -> FitResult:
         if "links" in what:
             toy.now_s += 2.0 * _BLOCK_S
-        return fit(runs, known, what)
+        return first_fit(runs, known, what)
 
     assert _measuring(folder, toy, fit=slow).execute() == DONE
     assert toy.now_s <= folder.aim.budget_s
@@ -201,13 +206,13 @@ def test_links_are_fitted_while_power_is_measured(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_study_that_was_interrupted_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_study_that_was_interrupted_goes_on_where_it_was(tmp_path: Path, first_fit: _FirstFit) -> None:
     folder = _study(tmp_path, 4.5 * _BLOCK_S)
     stopped = _ToyLab(interrupt_at=1)
-    assert _measuring(folder, stopped, fit=_FirstFit()).execute() == INTERRUPTED
+    assert _measuring(folder, stopped, fit=first_fit).execute() == INTERRUPTED
     assert [block.kind for block in folder.blocks] == ["probe-sweep"]
     again = _ToyLab()
-    assert _measuring(StudyFolder.open(folder.path), again, fit=_FirstFit()).execute() == DONE
+    assert _measuring(StudyFolder.open(folder.path), again, fit=first_fit).execute() == DONE
     first, *rest = again.calls
     assert first[1].endswith("alltoall-eee")
     assert "--resume" in first
