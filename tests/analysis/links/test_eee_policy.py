@@ -148,7 +148,7 @@ def test_hold_sleep_and_wake(*, paired: bool, awake: Probes) -> None:
 @pytest.mark.slow
 def test_clean_echoes_over_ports_and_cards_do_not_move_the_hold(awake: Probes) -> None:
     """Round trips that scatter by 0.5 us once gave a hold of 940 for 1000, and exchanged 60 and 16.5 us."""
-    fit = fit_policy(_probe(Sleep("deep", DEEP), Sleep("deep", CARD), count=1200), plain_path(), awake)
+    fit = fit_policy(_probe(Sleep("deep", DEEP), Sleep("deep", CARD), count=600), plain_path(), awake)
     assert fit.kind == "hold"
     assert fit.path_wake_us is not None
     assert _within(fit.path_wake_us, 153)
@@ -160,16 +160,16 @@ def test_clean_echoes_over_ports_and_cards_do_not_move_the_hold(awake: Probes) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [0, 4, 7, 9])
+@pytest.mark.parametrize("number", [0, 7])
 def test_ports_and_cards_of_one_hold_are_within_what_is_claimed(number: int) -> None:
     """A single group explains two of one hold, and so does a ridge of pairs whose corner is the truth.
 
     Of these truths of `blind_links`, intervals once missed from three to seven times of seven, and one was a hybrid; of
-    the third, a single group was claimed with a hold of its own wherever a search missed the pairs that add as much.
+    the second, a single group was claimed with a hold of its own wherever a search missed the pairs that add as much.
     """
     random = np.random.default_rng([7, list(CLASSES).index("cards that sleep"), number])
     truth = draw_truth("cards that sleep", random)
-    on, off, path = probe(truth, random, counters=bool(random.random() < 0.5))
+    on, off, path = probe(truth, random, counters=bool(random.random() < 0.5), count=600)
     line = judge(truth, fit_policy(on, path, off))
     assert line["found"] == "hold"
     assert all(inside for held in line["held"].values() for inside in held), line["text"]
@@ -265,8 +265,9 @@ def test_outliers_and_losses_move_little(awake: Probes) -> None:
 
 @pytest.mark.slow
 def test_same_data_same_answer(awake: Probes) -> None:
-    probes = _probe(Sleep("deep", DEEP), count=200)
-    assert fit_policy(probes, plain_path(), awake, seed=3) == fit_policy(probes, plain_path(), awake, seed=3)
+    probes = _probe(Sleep("deep", DEEP), count=100)
+    first, again = (fit_policy(probes, plain_path(cards=False), awake, seed=3) for _ in range(2))
+    assert first == again
 
 
 @pytest.mark.slow
@@ -292,7 +293,7 @@ def test_a_randomly_drawn_truth_of_each_class_has_its_kind(name: str) -> None:
     """One of the truths of blind_links.py of each class; its full run is quoted in docs/performance.md."""
     random = np.random.default_rng([11, list(CLASSES).index(name)])
     truth = draw_truth(name, random)
-    on, off, path = probe(truth, random, counters=True, count=700)
+    on, off, path = probe(truth, random, counters=True, count=400)
     line = judge(truth, fit_policy(on, path, off))
     assert line["found"] == line["truth"]
 

@@ -33,9 +33,15 @@ def _run(root: Path, name: str, *probes: tuple[str, str, str]) -> RunSamples:
     return RunSamples(write_run(root, write, name=name))
 
 
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> RunSamples:
+    """A pair with EEE on and off, which is fitted once in a process."""
+    off = ("off", "off", _shown(active=None, enabled=False))
+    return _run(tmp_path_factory.mktemp("runs"), "both", ("on", "on", _shown(active=True)), off)
+
+
 @pytest.mark.slow
-def test_a_policy_is_claimed_against_the_same_path_with_eee_off(tmp_path: Path) -> None:
-    both = _run(tmp_path, "both", ("on", "on", _shown(active=True)), ("off", "off", _shown(active=None, enabled=False)))
+def test_a_policy_is_claimed_against_the_same_path_with_eee_off(both: RunSamples) -> None:
     found, refused = fit_links(both)
     assert refused == ()
     link = found["n01-n02"]
@@ -45,16 +51,14 @@ def test_a_policy_is_claimed_against_the_same_path_with_eee_off(tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_a_pair_without_new_echoes_is_not_fitted_again(tmp_path: Path) -> None:
-    shown, off = _shown(active=True), ("off", "off", _shown(active=None, enabled=False))
-    both = _run(tmp_path, "both", ("on", "on", shown), off)
-    before = _fitted.cache_info().misses
+def test_a_pair_without_new_echoes_is_not_fitted_again(tmp_path: Path, both: RunSamples) -> None:
     first, _ = fit_links(both)
+    before = _fitted.cache_info().misses
     again, _ = fit_links(both)
     assert again == first
+    assert _fitted.cache_info().misses == before
+    fit_links(_run(tmp_path, "more", ("on", "on", _shown(active=False))))
     assert _fitted.cache_info().misses == before + 1
-    fit_links(_run(tmp_path, "more", ("on", "on", shown), off))
-    assert _fitted.cache_info().misses == before + 2
 
 
 def test_without_echoes_with_eee_off_nothing_is_claimed(tmp_path: Path) -> None:
@@ -73,9 +77,8 @@ def test_echoes_with_eee_off_may_be_those_of_another_run(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_runs_that_probed_one_path_are_fitted_together_with_the_last_of_them(tmp_path: Path) -> None:
+def test_runs_that_probed_one_path_are_fitted_together_with_the_last_of_them(tmp_path: Path, both: RunSamples) -> None:
     shown = _shown(active=True)
-    first = _run(tmp_path, "first", ("on", "on", shown), ("off", "off", _shown(active=None, enabled=False)))
     hour_ns = 3_600_000_000_000
 
     def write(writer: Writer) -> None:
@@ -84,10 +87,10 @@ def test_runs_that_probed_one_path_are_fitted_together_with_the_last_of_them(tmp
         writer.write({"eee": "on"}, 5.0, what="probe", files={"echoes.jsonl": text, EEE_FILE: shown}, hosts=PAIR)
 
     second = RunSamples(write_run(tmp_path, write, name="second"))
-    assert fit_links(first, [second]) == ({}, ())
-    together, refused = fit_links(second, [first])
+    assert fit_links(both, [second]) == ({}, ())
+    together, refused = fit_links(second, [both])
     assert refused == ()
-    alone, _ = fit_links(first)
+    alone, _ = fit_links(both)
     assert together["n01-n02"].echo_count > 1.8 * alone["n01-n02"].echo_count - 5
     wide, narrow = alone["n01-n02"].path_wake_us, together["n01-n02"].path_wake_us
     assert wide is not None

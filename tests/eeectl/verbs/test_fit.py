@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.calibration import Calibration, load_calibration
+from analysis.calibration import Calibration, load_calibration, save_calibration
 from eeectl.cli import run as eeectl
 from tests.support.measured.stage_run import TRUTH, StageRun
 from tests.support.measured.synthetic_run import (
@@ -70,13 +70,15 @@ def test_run_time_is_fitted_with_that_policy_and_judged_on_what_was_held_out(fou
 
 @pytest.mark.slow
 def test_models_that_explain_nothing_are_reported_and_not_stored(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    found: Calibration, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """EEE was asked for, but no link slept in the program: run times scatter alike."""
-    run = write_run(tmp_path / "runs", write_probe, functools.partial(write_alltoall, effect=0.0))
-    assert eeectl(["fit", str(run), "-o", str(tmp_path / "calibration.yaml")]) == 0
+    run = write_run(tmp_path / "runs", functools.partial(write_alltoall, effect=0.0))
+    links, both = tmp_path / "links.yaml", tmp_path / "both.yaml"
+    save_calibration(links, found.model_copy(update={"run_time": {}}))
+    assert eeectl(["fit", str(run), "--with", str(links), "-o", str(both)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert load_calibration(tmp_path / "calibration.yaml").run_time == {}
+    assert load_calibration(both).run_time == {}
     for model in ("Miwa's model", "gaps and wakes", "replayed rounds"):
         assert f"alltoall 4x1, {model}:" in printed
 
