@@ -13,6 +13,7 @@ from analysis.report.doubts import doubts_of
 from analysis.report.energies import energy_of_trial, meters_of, period_s
 from analysis.report.estimates import estimated
 from analysis.report.findings.finding import Finding
+from analysis.report.findings.table import findings_of
 from analysis.report.page import page, report_of
 from analysis.report.report_data import read_report_data, slower_percents
 from analysis.report.section import Section
@@ -31,7 +32,7 @@ from tests.support.measured.synthetic_run import (
 
 def _found(folder: Path, fitted: Calibration | None) -> Mapping[str, Finding]:
     data = read_report_data([folder], fitted, "calibration.yaml" if fitted else "")
-    return {one.topic: one for one in report_of(data).findings}
+    return {one.topic: one for one in findings_of(data)}
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.calibration import Calibration, load_calibration, save_calibration
+from analysis.report.drawing import Drawing
 from analysis.report.page import report_of
 from analysis.report.report_data import read_report_data
 from analysis.report.section import Section
@@ -25,18 +26,17 @@ def test_every_shipped_virtual_lab_says_that_its_watts_were_set_to_give_koibuchi
         assert ("invented" in note and "Koibuchi" in note and "23 to 26 %" in note) == virtual, folder
 
 
-def _sections(study: Path, fitted: Calibration | None) -> dict[str, Section]:
+def _report(study: Path, fitted: Calibration | None) -> tuple[dict[str, Section], Drawing | None]:
     found = report_of(read_report_data([study], fitted, "calibration.yaml"))
-    return {section.name: section for section in found.sections}
+    return {section.name: section for section in found.sections}, found.lead
 
 
 @pytest.mark.slow
 def test_the_note_is_in_the_caption_of_every_figure_of_watts_and_of_no_other(study: Path) -> None:
-    sections = _sections(study, calibration())
+    sections, lead = _report(study, calibration())
     for section in sections.values():
         of_watts = section.name in ("saving", "trade", "power", "networks")
         assert all((NOTE in drawing.caption) == of_watts for drawing in section.drawings), section.name
-    lead = report_of(read_report_data([study], calibration(), "calibration.yaml")).lead
     assert lead is not None
     assert NOTE in lead.caption
     assert sections["saving"].drawings
@@ -50,7 +50,8 @@ def test_a_lab_without_a_note_has_none(study: Path, tmp_path: Path) -> None:
     shutil.copytree(study, copy)
     facts = copy / "run.yaml"
     facts.write_text(facts.read_text(encoding="utf-8").replace("lab: virtual", "lab: example"), encoding="utf-8")
-    for section in _sections(copy, None).values():
+    sections, _ = _report(copy, None)
+    for section in sections.values():
         assert "invented" not in section.text
         assert not any("invented" in drawing.caption for drawing in section.drawings)
 
