@@ -22,6 +22,7 @@ from lab.model import Switch
 from record.event_kinds import EventKind
 from record.store import Run
 from simulation.pool import HerePool
+from simulation.replay.otf2_writer import write_otf2
 from simulation.replay.program import KEY, write_program
 from simulation.replay.readers.vef import CODES
 from simulation.results import Results
@@ -171,6 +172,12 @@ def dumpi_trace(folder: Path) -> None:
         ("Alltoallv", [2, (1, 2), (0, 1), INT, (1, 1), (0, 1), INT, WORLD]),
     ]
     write_trace(folder, calls, calls)
+
+
+@kept
+def otf2_trace(folder: Path) -> None:
+    """An OTF2 archive of two ranks."""
+    write_otf2(ring(ranks=2, passes=2), folder / "trace")
 
 
 @kept

@@ -235,6 +235,12 @@ def _trace(form: str, options: Options | None = None) -> Callable[[Path], None]:
     return read
 
 
+def _archive(folder: Path) -> None:
+    program = import_trace([folder / "trace" / "traces.otf2"], "otf2", Options("fuzzed"))
+    _require_safe([program.name, program.source, *program.assumed])
+    records(program)
+
+
 def _json(folder: Path) -> None:
     for path in folder.rglob("*.json"):
         try:
@@ -358,6 +364,7 @@ _EVERY: Final = (
     Target("replay-content", corpus.replay_content, _replay_content),
     Target("trace-ti", corpus.ti_trace, _trace("ti")),
     Target("trace-dumpi", corpus.dumpi_trace, _trace("dumpi")),
+    Target("trace-otf2", corpus.otf2_trace, _archive),
     Target("trace-goal", corpus.goal_trace, _trace("goal")),
     Target("trace-vef", corpus.vef_trace, _trace("vef", Options("fuzzed", codes=Path("codes.yaml")))),
     Target("simulation", corpus.simulated, lambda folder: _void(read_simulation(folder / "out"))),

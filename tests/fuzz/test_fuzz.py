@@ -13,6 +13,7 @@ _SLOW = frozenset(
         "profile",
         "calibration",
         "report",
+        "trace-otf2",
         "compare",
         "fit",
         "predict",

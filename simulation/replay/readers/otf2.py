@@ -1,8 +1,8 @@
 """OTF2 archives, as Score-P records MPI programs: from records to calls.
 
 Computing is the time between leaving an MPI function and entering the next one; a program's own regions are
-transparent, and so are functions of MPI that carry no message. What lies between MeasurementOff and On is not the
-program's. Peers are ranks of the communicator. A receive that was begun with MPI_Irecv is recorded without its message:
+transparent. Time in functions of MPI is none, also where they carry no message, nor is that between MeasurementOff and
+On. Peers are ranks of the communicator. A receive that was begun with MPI_Irecv is recorded without its message:
 the record of its completion has it, found by the number of the request. Requests that are found complete in one
 function are waited for there: so MPI_Waitany and MPI_Test become waits for those that completed.
 """
@@ -34,6 +34,9 @@ _SENDS: Final[Mapping[str, Call]] = {
     "mpi_ssend_init": Call.ISSEND,
 }
 _BOTH: Final = ("mpi_sendrecv", "mpi_sendrecv_replace")
+_NONBLOCKING: Final = frozenset(f"mpi_i{call.name.lower()}" for call in Call if Call.BARRIER <= call <= Call.EXSCAN) | {
+    "mpi_ialltoallw"
+}
 _FIRST: Final = ("mpi_init", "mpi_init_thread")
 _LAST: Final = "mpi_finalize"
 
@@ -76,8 +79,9 @@ class _Counts:
     late: int = 0
     tests: int = 0
     handles: int = 0
+    unrecorded: int = 0
     alone: int = 0
-    calls: Counter[str] = field(default_factory=Counter)
+    receives: int = 0
 
 
 class _Import:
@@ -170,31 +174,29 @@ class _Import:
                     self._refuse_collective(number, at)
 
     def _say(self) -> None:
-        say, counts = self.writer.assume, self.counts
-        if counts.calls["receive"]:
-            say("A receive is replayed from the rank whose message it took, also where the program named any rank.")
-        if self.doubts.in_place:
-            say(
-                f"{self.doubts.in_place} collective calls may have been MPI_IN_PLACE with larger blocks: the archive "
-                "does not say, and they are replayed as if they were not."
-            )
-        if self.doubts.filled:
-            say(
-                f"{self.doubts.filled} MPI_Alltoallv calls have only the sums of each rank: blocks are in proportion "
-                "to what the one sends and the other receives."
-            )
-        if counts.cancelled:
-            say(f"{counts.cancelled} requests that were cancelled are left out.")
-        if counts.unfinished:
-            say(f"{counts.unfinished} receives that never completed are left out: their sender is unknown.")
-        if counts.late:
-            say(f"{counts.late} receives without a record of their begin are begun where they completed.")
-        if counts.tests:
-            say("Time between tests of requests counts as computing.")
-        if counts.handles:
-            say(f"{counts.handles} calls that make or free communicators and windows are left out.")
-        if counts.alone:
-            say(f"{counts.alone} collective calls on communicators of one rank are left out.")
+        counts, doubts = self.counts, self.doubts
+        in_place = (
+            "{} collective calls may have been MPI_IN_PLACE with larger blocks: the archive does not say, and they are "
+            "replayed as if they were not."
+        )
+        filled = (
+            "{} MPI_Alltoallv calls have only the sums of each rank: blocks are in proportion to what the one sends "
+            "and the other receives."
+        )
+        for count, sentence in (
+            (counts.receives, "A receive has the sender that was recorded, also where the program named any rank."),
+            (doubts.in_place, in_place),
+            (doubts.filled, filled),
+            (counts.cancelled, "{} requests that were cancelled are left out."),
+            (counts.unfinished, "{} receives that never completed are left out: their sender is unknown."),
+            (counts.late, "{} receives without a record of their begin are begun where they completed."),
+            (counts.tests, "Time between tests of requests counts as computing."),
+            (counts.handles, "{} calls that make or free communicators and windows are left out."),
+            (counts.unrecorded, "{} non-blocking collective calls have no records and are left out."),
+            (counts.alone, "{} collective calls on communicators of one rank are left out."),
+        ):
+            if count:
+                self.writer.assume(sentence.format(count))
 
 
 class _Rank:
@@ -331,6 +333,7 @@ class _Writing:
         self._begin: int | None = None
         self._end: int | None = None
         self._measured = True
+        self._unrecorded = False
         self._requests: dict[int, int] = {}
         self._complete: list[int] = []
         self._both: deque[tuple[bool, Sequence[int]]] = deque()
@@ -342,6 +345,7 @@ class _Writing:
         if not self._inside:
             self._until(time)
         self._inside.append(region)
+        self._unrecorded = self._function() in _NONBLOCKING
         if self._function() == _LAST:
             self._end = time
 
@@ -349,6 +353,8 @@ class _Writing:
         """Leave it; what was entered later and never left is left, too."""
         if self._function() in _FIRST:
             self._begin = time
+        self._whole.counts.unrecorded += self._unrecorded
+        self._unrecorded = False
         if region in self._inside:
             while self._inside.pop() != region:
                 pass
@@ -396,7 +402,7 @@ class _Writing:
 
     def receive(self, numbers: Sequence[int]) -> None:
         """MPI_Recv, or the half of MPI_Sendrecv."""
-        self._whole.counts.calls["receive"] += 1
+        self._whole.counts.receives += 1
         if self._function() in _BOTH:
             self._both.append((False, numbers))
             return
@@ -413,13 +419,14 @@ class _Writing:
 
     def irecv(self, numbers: Sequence[int], at: int) -> None:
         """MPI_Irecv, with what its completion says."""
-        self._whole.counts.calls["receive"] += 1
+        self._whole.counts.receives += 1
         self._settle()
         self._requests[at] = self._point(Call.IRECV, numbers, begins=True)
 
     def collective(self, number: int, which: int, begins_at: int) -> None:
         """A collective call; it begins a request if `begins_at` is the row of one."""
         self._settle()
+        self._unrecorded = False
         one = self._whole.collectives[number][which]
         position = self._whole.position(number, self._rank)
         share = self._whole.shares[number, which][position]

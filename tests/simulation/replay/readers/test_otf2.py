@@ -221,6 +221,21 @@ def test_collective_calls_that_carry_nothing_are_left_out(two: _Recording) -> No
     )
 
 
+def test_non_blocking_collective_calls_without_records_are_counted(two: _Recording) -> None:
+    operation = otf2.CollectiveOp.BARRIER
+    for rank in (0, 1):
+        two.call(rank, "MPI_Iallreduce")
+        two.call(rank, "MPI_Ibarrier", lambda at, time: at.non_blocking_collective_request(time, 1))
+        two.call(
+            rank,
+            "MPI_Wait",
+            lambda at, time: at.non_blocking_collective_complete(time, operation, two.world, 2**32 - 1, 0, 0, 1),
+        )
+    program = two.program()
+    assert _rows(program, "call", "request", "sizes") == [(Call.BARRIER, 0, None), (Call.WAIT, -1, [0])]
+    assert program.assumed == ("2 non-blocking collective calls have no records and are left out.",)
+
+
 def test_a_message_to_oneself_alone(two: _Recording) -> None:
     two.call(0, "MPI_Isend", lambda at, time: at.mpi_isend(time, 0, two.alone, 1, 8, 1))
     two.call(0, "MPI_Recv", lambda at, time: at.mpi_recv(time, 0, two.alone, 1, 8))
