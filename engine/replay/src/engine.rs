@@ -21,7 +21,7 @@ use crate::error::ReplayError;
 use crate::hash::FastMap;
 use crate::jobs::{Job, JobPlan, Placement, Scheduler};
 use crate::matching::Depths;
-use crate::program::{Op, Peer, SendMode};
+use crate::program::{Op, Place, SendMode, Source};
 use crate::slots::Slots;
 use crate::state::{
     Account, Call, Context, Message, Owner, POINT_TO_POINT, Path, Rank, Request, Target, Waits,
@@ -106,6 +106,8 @@ pub struct Replay {
     made: u64,
     ended: u32,
     signals: Vec<Signal>,
+    /// Messages that met receives by an arrival; empty in between.
+    pub(crate) met: Vec<(u32, Target)>,
 }
 
 impl Replay {
@@ -140,6 +142,7 @@ impl Replay {
             made: 0,
             ended: 0,
             signals: Vec::new(),
+            met: Vec::new(),
         })
     }
 
@@ -176,7 +179,7 @@ impl Replay {
         }
         let first_rank = self.ranks.len() as u32;
         for (own, calls) in (0..).zip(&plan.program.ranks) {
-            self.ranks.push(Rank::new(number, own, calls.requests));
+            self.ranks.push(Rank::new(number, own, calls));
         }
         self.agenda.put(plan.start, Event::Job(number));
         self.jobs.push(Job {
@@ -330,7 +333,7 @@ impl Replay {
                 self.messages.remove(message);
             }
             own.halves.clear();
-            own.numbers.clear();
+            own.channels.iter_mut().for_each(|channel| channel.sent = 0);
             own.calls.clear();
             own.requests.fill(Request::Idle);
         }
@@ -423,20 +426,19 @@ impl Replay {
                 Op::Compute | Op::Loop { .. } | Op::End => {}
                 Op::Send {
                     mode,
-                    to,
+                    channel,
                     tag,
                     bytes,
                     request,
                 } => {
                     let slot = self.open_request(rank, request);
-                    let done = match to {
-                        Peer::Rank(peer) => {
+                    let done = match channel {
+                        Some(channel) => {
+                            let (_, peer) = calls.channels[channel as usize];
                             let to = self.global(job, call.communicator, peer);
-                            let own = &mut self.ranks[rank as usize];
-                            let number = own.numbers.entry((call.communicator, peer)).or_default();
-                            *number += 1;
-                            let number = *number - 1;
-                            let path = own.path;
+                            let place = (call.communicator, call.me);
+                            let line = self.line(rank, channel, to, place);
+                            let path = self.ranks[rank as usize].path;
                             self.send(
                                 (rank, to),
                                 Context {
@@ -445,7 +447,7 @@ impl Replay {
                                     source: call.me,
                                     tag,
                                 },
-                                (number, bytes, mode),
+                                (line, bytes, mode),
                                 Target {
                                     owner: Owner::Rank(rank),
                                     slot,
@@ -463,7 +465,7 @@ impl Replay {
                         owner: Owner::Rank(rank),
                         slot,
                     };
-                    if from == Peer::Nobody {
+                    if from == Source::Nobody {
                         self.complete(target, None);
                     } else {
                         let own = &mut self.ranks[rank as usize];
@@ -539,6 +541,19 @@ impl Replay {
             Arc::new(Nodes::new(&nodes))
         });
         Some(Arc::clone(nodes))
+    }
+
+    /// The number of a channel's next message, and the lane of its receiver.
+    fn line(&mut self, rank: u32, channel: u32, to: u32, place: Place) -> (u32, u32) {
+        let own = &mut self.ranks[rank as usize].channels[channel as usize];
+        own.sent += 1;
+        let number = own.sent - 1;
+        if let Some(lane) = own.lane {
+            return (number, lane);
+        }
+        let lane = self.ranks[to as usize].matcher.lane(place);
+        self.ranks[rank as usize].channels[channel as usize].lane = Some(lane);
+        (number, lane)
     }
 
     /// A rank of a communicator, over all jobs.
@@ -694,7 +709,7 @@ impl Replay {
                     let first = self.jobs[own.job as usize].first_rank;
                     let to = first + call.members[to as usize];
                     let mode = SendMode::Standard;
-                    if self.send((rank, to), context, (0, bytes, mode), target, path) {
+                    if self.send((rank, to), context, ((0, 0), bytes, mode), target, path) {
                         self.complete(target, None);
                     }
                 }

@@ -21,6 +21,7 @@ pub mod jobs;
 pub mod matching;
 pub mod program;
 mod protocol;
+mod queue;
 mod slots;
 mod state;
 pub mod step;

@@ -5,10 +5,9 @@
 //! could match the one posted first takes it; of several messages that a receive could take the first to come, which for
 //! any source is that over all sources (MPI 4.1, section 3.5).
 
-use std::collections::VecDeque;
-
 use crate::hash::FastMap;
-use crate::program::Peer;
+use crate::program::{Place, Source};
+use crate::queue::Queue;
 
 /// A receive that waits for its message.
 #[derive(Copy, Clone, Debug)]
@@ -29,20 +28,22 @@ struct Unexpected {
 /// What one source sends on one communicator.
 #[derive(Clone, Debug)]
 struct Lane<R> {
-    posted: VecDeque<Posted<R>>,
-    unexpected: VecDeque<Unexpected>,
+    place: Place,
     /// Number of the message that is to come next.
     expected: u32,
+    posted: Queue<Posted<R>>,
+    unexpected: Queue<Unexpected>,
     /// Messages that came before those in front of them.
     early: Vec<(u32, i32, u32)>,
 }
 
-impl<R> Default for Lane<R> {
-    fn default() -> Self {
+impl<R> Lane<R> {
+    fn new(place: Place) -> Self {
         Self {
-            posted: VecDeque::new(),
-            unexpected: VecDeque::new(),
+            place,
             expected: 0,
+            posted: Queue::new(),
+            unexpected: Queue::new(),
             early: Vec::new(),
         }
     }
@@ -51,9 +52,10 @@ impl<R> Default for Lane<R> {
 /// The queues of a rank. `R` says whose a receive is.
 #[derive(Clone, Debug)]
 pub(crate) struct Matcher<R> {
-    lanes: FastMap<(u32, u32), Lane<R>>,
+    lanes: Vec<Lane<R>>,
+    numbers: FastMap<Place, u32>,
     /// Receives from any source, by communicator.
-    posted_any: FastMap<u32, VecDeque<Posted<R>>>,
+    posted_any: FastMap<u32, Queue<Posted<R>>>,
     order: u64,
     depths: Depths,
 }
@@ -94,13 +96,24 @@ impl Depths {
 }
 
 impl<R: Copy + PartialEq> Matcher<R> {
-    pub(crate) fn new() -> Self {
+    /// Empty queues; the rank's program receives from these.
+    pub(crate) fn new(places: &[Place]) -> Self {
         Self {
-            lanes: FastMap::default(),
+            lanes: places.iter().map(|&place| Lane::new(place)).collect(),
+            numbers: places.iter().copied().zip(0..).collect(),
             posted_any: FastMap::default(),
             order: 0,
             depths: Depths::default(),
         }
+    }
+
+    /// The number of what a source sends on a communicator.
+    pub(crate) fn lane(&mut self, place: Place) -> u32 {
+        let lanes = &mut self.lanes;
+        *self.numbers.entry(place).or_insert_with(|| {
+            lanes.push(Lane::new(place));
+            lanes.len() as u32 - 1
+        })
     }
 
     pub(crate) fn depths(&mut self) -> &mut Depths {
@@ -110,33 +123,39 @@ impl<R: Copy + PartialEq> Matcher<R> {
     /// Forget all queues, not how full they were; how many receives were in them, and which messages.
     pub(crate) fn clear(&mut self) -> (u32, Vec<u32>) {
         let mut messages = Vec::new();
-        for (_, lane) in self.lanes.drain() {
+        for lane in &mut self.lanes {
             messages.extend(lane.unexpected.iter().map(|one| one.message));
             messages.extend(lane.early.iter().map(|(.., message)| *message));
+            *lane = Lane::new(lane.place);
         }
         self.posted_any.clear();
         self.depths.unexpected = 0;
         (std::mem::take(&mut self.depths.posted), messages)
     }
 
-    /// The envelope of a message has come. Calls `met` for each message that meets a receive by it, in order.
+    /// The envelope of a message of a lane has come. `met` gets each message that meets a receive by it, in order.
     pub(crate) fn come(
         &mut self,
-        (communicator, source): (u32, u32),
+        lane: u32,
         number: u32,
         tag: i32,
         message: u32,
         mut met: impl FnMut(u32, R),
     ) {
-        let lane = self.lanes.entry((communicator, source)).or_default();
+        let lane = &mut self.lanes[lane as usize];
         if number != lane.expected {
             lane.early.push((number, tag, message));
             return;
         }
+        let communicator = lane.place.0;
         let mut next = Some((tag, message));
         while let Some((tag, message)) = next {
             lane.expected = lane.expected.wrapping_add(1);
-            let any = self.posted_any.get_mut(&communicator);
+            let any = if self.posted_any.is_empty() {
+                None
+            } else {
+                self.posted_any.get_mut(&communicator)
+            };
             match take_posted(&mut lane.posted, any, tag) {
                 Some(receive) => {
                     self.depths.meet_posted();
@@ -145,7 +164,7 @@ impl<R: Copy + PartialEq> Matcher<R> {
                 None => {
                     self.order += 1;
                     self.depths.keep();
-                    lane.unexpected.push_back(Unexpected {
+                    lane.unexpected.push(Unexpected {
                         order: self.order,
                         tag,
                         message,
@@ -168,17 +187,13 @@ impl<R: Copy + PartialEq> Matcher<R> {
     pub(crate) fn post(
         &mut self,
         communicator: u32,
-        from: Peer,
+        from: Source,
         tag: Option<i32>,
         receive: R,
     ) -> Option<u32> {
         let wanted = |one: &Unexpected| tag.is_none_or(|tag| tag == one.tag);
         let found = match from {
-            Peer::Rank(source) => {
-                let lane = self.lanes.entry((communicator, source)).or_default();
-                let at = lane.unexpected.iter().position(wanted);
-                at.and_then(|at| lane.unexpected.remove(at))
-            }
+            Source::Lane(lane) => self.lanes[lane as usize].unexpected.take(wanted),
             _ => self.take_from_any(communicator, wanted),
         };
         if let Some(Unexpected { message, .. }) = found {
@@ -192,15 +207,12 @@ impl<R: Copy + PartialEq> Matcher<R> {
             receive,
         };
         match from {
-            Peer::Rank(source) => {
-                let lane = self.lanes.entry((communicator, source)).or_default();
-                lane.posted.push_back(posted);
-            }
+            Source::Lane(lane) => self.lanes[lane as usize].posted.push(posted),
             _ => self
                 .posted_any
                 .entry(communicator)
-                .or_default()
-                .push_back(posted),
+                .or_insert_with(Queue::new)
+                .push(posted),
         }
         self.depths.post();
         None
@@ -212,34 +224,33 @@ impl<R: Copy + PartialEq> Matcher<R> {
         communicator: u32,
         wanted: impl Fn(&Unexpected) -> bool,
     ) -> Option<Unexpected> {
-        let (_, key, at) = self
+        let first = self
             .lanes
-            .iter()
-            .filter(|((own, _), _)| *own == communicator)
-            .filter_map(|(key, lane)| {
-                let at = lane.unexpected.iter().position(&wanted)?;
-                Some((lane.unexpected[at].order, *key, at))
+            .iter_mut()
+            .filter(|lane| lane.place.0 == communicator)
+            .filter_map(|lane| {
+                let order = lane.unexpected.iter().find(|one| wanted(one))?.order;
+                Some((order, lane))
             })
-            .min_by_key(|(order, ..)| *order)?;
-        self.lanes.get_mut(&key)?.unexpected.remove(at)
+            .min_by_key(|(order, _)| *order);
+        let (_, lane) = first?;
+        lane.unexpected.take(wanted)
     }
 
     /// Receives that wait, with what they take, in the order of their posting.
     pub(crate) fn posted(&self) -> Vec<(R, String)> {
         let tag =
             |tag: Option<i32>| tag.map_or_else(|| "any tag".to_owned(), |tag| format!("tag {tag}"));
-        let from_one = self
-            .lanes
-            .iter()
-            .flat_map(|((communicator, source), lane)| {
-                lane.posted.iter().map(move |one| {
-                    let from = format!(
-                        "a message from rank {source} of communicator {communicator} with {}",
-                        tag(one.tag)
-                    );
-                    (one.order, one.receive, from)
-                })
-            });
+        let from_one = self.lanes.iter().flat_map(|lane| {
+            let (communicator, source) = lane.place;
+            lane.posted.iter().map(move |one| {
+                let from = format!(
+                    "a message from rank {source} of communicator {communicator} with {}",
+                    tag(one.tag)
+                );
+                (one.order, one.receive, from)
+            })
+        });
         let from_any = self.posted_any.iter().flat_map(|(communicator, queue)| {
             queue.iter().map(move |one| {
                 let from = format!(
@@ -258,10 +269,9 @@ impl<R: Copy + PartialEq> Matcher<R> {
 
     /// A posted receive is withdrawn; whether it was still posted.
     pub(crate) fn withdraw(&mut self, receive: R) -> bool {
-        let lanes = self.lanes.values_mut().map(|lane| &mut lane.posted);
+        let lanes = self.lanes.iter_mut().map(|lane| &mut lane.posted);
         for queue in lanes.chain(self.posted_any.values_mut()) {
-            if let Some(at) = queue.iter().position(|one| one.receive == receive) {
-                queue.remove(at);
+            if queue.take(|one| one.receive == receive).is_some() {
                 self.depths.posted -= 1;
                 return true;
             }
@@ -272,23 +282,19 @@ impl<R: Copy + PartialEq> Matcher<R> {
 
 /// The receive posted first that takes a message of this tag, from its source or from any.
 fn take_posted<R: Copy>(
-    own: &mut VecDeque<Posted<R>>,
-    any: Option<&mut VecDeque<Posted<R>>>,
+    own: &mut Queue<Posted<R>>,
+    any: Option<&mut Queue<Posted<R>>>,
     tag: i32,
 ) -> Option<R> {
     let takes = |one: &Posted<R>| one.tag.is_none_or(|wanted| wanted == tag);
-    let first = |queue: &VecDeque<Posted<R>>| {
-        let at = queue.iter().position(takes)?;
-        Some((queue[at].order, at))
-    };
-    let from_own = first(own);
     if let Some(any) = any {
-        if let Some((order, at)) = first(any) {
-            if from_own.is_none_or(|(other, _)| order < other) {
-                return any.remove(at).map(|posted| posted.receive);
+        let order =
+            |queue: &Queue<Posted<R>>| queue.iter().find(|one| takes(one)).map(|one| one.order);
+        if let Some(first) = order(any) {
+            if order(own).is_none_or(|other| first < other) {
+                return any.take(takes).map(|posted| posted.receive);
             }
         }
     }
-    let (_, at) = from_own?;
-    own.remove(at).map(|posted| posted.receive)
+    own.take(takes).map(|posted| posted.receive)
 }

@@ -18,16 +18,19 @@ const NOT_COMMUTATIVE: u16 = 2;
 const ANY: i32 = -1;
 const NOBODY: i32 = -2;
 
-/// A peer.
+/// Where a receive takes its message from.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Peer {
-    /// A rank of the communicator.
-    Rank(u32),
-    /// Any rank of it (a receive's).
+pub enum Source {
+    /// A rank of the communicator: which of [`RankCalls::lanes`].
+    Lane(u32),
+    /// Any rank of it.
     Any,
     /// MPI_PROC_NULL.
     Nobody,
 }
+
+/// A communicator, and a rank of it.
+pub type Place = (u32, u32);
 
 /// When a sender is free.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -49,8 +52,8 @@ pub enum Op {
     Send {
         /// Its mode.
         mode: SendMode,
-        /// Destination.
-        to: Peer,
+        /// Which of [`RankCalls::channels`]; none to MPI_PROC_NULL.
+        channel: Option<u32>,
         /// Tag.
         tag: i32,
         /// Of the message.
@@ -61,7 +64,7 @@ pub enum Op {
     /// A receive; with a request if it does not block.
     Receive {
         /// Source.
-        from: Peer,
+        from: Source,
         /// Tag; none for any.
         tag: Option<i32>,
         /// What is waited for later.
@@ -120,6 +123,10 @@ pub struct RankCalls {
     /// In order.
     pub calls: Vec<Call>,
     lists: Vec<u64>,
+    /// Where the rank sends to, each once.
+    pub channels: Vec<Place>,
+    /// Where it receives from, each once.
+    pub lanes: Vec<Place>,
     /// Requests are numbered from 0; so many are in use.
     pub requests: u32,
     /// Calls with those of loops as often as they are made.
@@ -255,6 +262,8 @@ impl Program {
                 places: &places,
                 open: Vec::new(),
                 requests: FastMap::default(),
+                channels: FastMap::default(),
+                lanes: FastMap::default(),
             };
             for row in records.rows[own.start * ROW..own.end * ROW].chunks_exact(ROW) {
                 reader.read(&Row::of(row), records.lists)?;
@@ -283,6 +292,16 @@ struct Reader<'a> {
     /// Loops that have not ended: their call, and the calls before and in them so far.
     open: Vec<(usize, u64)>,
     requests: FastMap<i32, u32>,
+    channels: FastMap<Place, u32>,
+    lanes: FastMap<Place, u32>,
+}
+
+/// The number of a place in a list that has each once.
+fn number(numbers: &mut FastMap<Place, u32>, list: &mut Vec<Place>, place: Place) -> u32 {
+    *numbers.entry(place).or_insert_with(|| {
+        list.push(place);
+        list.len() as u32 - 1
+    })
 }
 
 impl Reader<'_> {
@@ -385,9 +404,15 @@ impl Reader<'_> {
                     2 | 5 => SendMode::Synchronous,
                     _ => SendMode::Buffered,
                 },
-                to: match self.peer(row, size)? {
-                    Peer::Any => return self.fail("a send goes to no certain rank"),
-                    to => to,
+                channel: match self.peer(row, size)? {
+                    Some(rank) => {
+                        let place = (row.communicator, rank);
+                        Some(number(&mut self.channels, &mut self.out.channels, place))
+                    }
+                    None if row.peer == ANY => {
+                        return self.fail("a send goes to no certain rank");
+                    }
+                    None => None,
                 },
                 tag: row.tag,
                 bytes,
@@ -398,7 +423,14 @@ impl Reader<'_> {
                 },
             },
             7 | 8 => Op::Receive {
-                from: self.peer(row, size)?,
+                from: match self.peer(row, size)? {
+                    Some(rank) => {
+                        let place = (row.communicator, rank);
+                        Source::Lane(number(&mut self.lanes, &mut self.out.lanes, place))
+                    }
+                    None if row.peer == ANY => Source::Any,
+                    None => Source::Nobody,
+                },
                 tag: (row.tag != ANY).then_some(row.tag),
                 request: if row.call == 8 {
                     Some(self.request(row.request)?)
@@ -439,12 +471,12 @@ impl Reader<'_> {
         })
     }
 
-    fn peer(&self, row: &Row, size: u32) -> Result<Peer, ReplayError> {
+    /// The rank that it names; none for any or nobody.
+    fn peer(&self, row: &Row, size: u32) -> Result<Option<u32>, ReplayError> {
         match row.peer {
-            ANY => Ok(Peer::Any),
-            NOBODY => Ok(Peer::Nobody),
+            ANY | NOBODY => Ok(None),
             peer => match u32::try_from(peer) {
-                Ok(rank) if rank < size => Ok(Peer::Rank(rank)),
+                Ok(rank) if rank < size => Ok(Some(rank)),
                 _ => self.fail(format!("its peer is {peer} of {size} ranks")),
             },
         }

@@ -19,7 +19,7 @@ impl Replay {
         &mut self,
         (from, to): (u32, u32),
         context: Context,
-        (number, bytes, mode): (u32, u64, SendMode),
+        ((number, lane), bytes, mode): ((u32, u32), u64, SendMode),
         target: Target,
         path: Path,
     ) -> bool {
@@ -56,6 +56,7 @@ impl Replay {
             to,
             context,
             number,
+            lane,
             bytes,
             run: self.jobs[own.job as usize].run,
             send: Some(target),
@@ -227,22 +228,21 @@ impl Replay {
         let Message {
             context,
             number,
+            lane,
             to,
             ..
         } = self.messages[message];
         let own = &mut self.ranks[to as usize];
         if context.call == POINT_TO_POINT {
-            let mut met = Vec::new();
-            own.matcher.come(
-                (context.communicator, context.source),
-                number,
-                context.tag,
-                message,
-                |message, receive| met.push((message, receive)),
-            );
-            for (message, receive) in met {
+            let mut met = std::mem::take(&mut self.met);
+            own.matcher
+                .come(lane, number, context.tag, message, |message, receive| {
+                    met.push((message, receive))
+                });
+            for (message, receive) in met.drain(..) {
                 self.meet(message, receive, false);
             }
+            self.met = met;
             return;
         }
         match own.halves.remove(&context) {

@@ -7,6 +7,7 @@ use interconnect::network::NodeId;
 use crate::collectives::Kind;
 use crate::hash::FastMap;
 use crate::matching::Matcher;
+use crate::program::RankCalls;
 use crate::step::{Step, Steps};
 
 /// Whose request a message completes: a slot of a rank, or a step of a collective call.
@@ -79,8 +80,9 @@ pub(crate) struct Message {
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) context: Context,
-    /// Of its sender on its communicator.
+    /// Of its sender on its communicator, and the lane that it comes in; of a collective call's both are 0.
     pub(crate) number: u32,
+    pub(crate) lane: u32,
     pub(crate) bytes: u64,
     /// Which run of its job it belongs to.
     pub(crate) run: u32,
@@ -97,6 +99,15 @@ pub(crate) struct Message {
 pub(crate) enum Half {
     Posted(Target),
     Came(u32),
+}
+
+/// What a rank sends to another on a communicator.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Channel {
+    /// Messages sent.
+    pub(crate) sent: u32,
+    /// Which lane of the receiver they come in, once that is known.
+    pub(crate) lane: Option<u32>,
 }
 
 /// What a rank did so far.
@@ -136,8 +147,8 @@ pub(crate) struct Rank {
     /// Requests that it waits for, and since when.
     pub(crate) missing: u32,
     pub(crate) since: u64,
-    /// Messages sent, by communicator and destination there.
-    pub(crate) numbers: FastMap<(u32, u32), u32>,
+    /// By channel of its program.
+    pub(crate) channels: Vec<Channel>,
     pub(crate) matcher: Matcher<Target>,
     /// Collective calls made, by communicator.
     pub(crate) calls: FastMap<u32, u32>,
@@ -148,7 +159,7 @@ pub(crate) struct Rank {
 }
 
 impl Rank {
-    pub(crate) fn new(job: u32, own: u32, requests: u32) -> Self {
+    pub(crate) fn new(job: u32, own: u32, calls: &RankCalls) -> Self {
         Self {
             job,
             own,
@@ -157,11 +168,11 @@ impl Rank {
             computed: false,
             loops: Vec::new(),
             free: 0,
-            requests: vec![Request::Idle; requests as usize + 1],
+            requests: vec![Request::Idle; calls.requests as usize + 1],
             missing: 0,
             since: 0,
-            numbers: FastMap::default(),
-            matcher: Matcher::new(),
+            channels: vec![Channel::default(); calls.channels.len()],
+            matcher: Matcher::new(&calls.lanes),
             calls: FastMap::default(),
             halves: FastMap::default(),
             path: Path::default(),
