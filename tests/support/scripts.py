@@ -31,6 +31,7 @@ _SPEED: Final = (
     Script("idle_lab", ("miwa", "--seconds", "1", "--windows", "1", "--settle", "0", "--force")),
     Script("probe_truth", ("miwa", "--count", "20", "--force")),
     Script("actuation", None, ("--json",), lacking="an apply by netmiko takes a minute on the smallest lab"),
+    Script("replays", ("--side", "3", "--rounds", "1")),
     Script("netmiko_ports", None, None, lacking="`actuation` runs it"),
     Script("twin_live", ("--rounds", "1", "--seconds", "1", "--echoes", "50", "--json", "--force"), ("--json",)),
 )
