@@ -4,6 +4,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,9 @@ AREAS: Final = (
 )
 LEAST: Final = 60
 """The table never has fewer mutants than this."""
+
+RUST_TESTS: Final = "laws"
+"""The program that all integration tests of a crate are built into."""
 
 FOLDER: Final = Path(__file__).parent / "areas"
 
@@ -147,9 +151,16 @@ def faults_of(table: Sequence[Mutant], root: Path) -> tuple[str, ...]:
             mutated(path.read_text(encoding="utf-8"), mutant)
         except TableError as error:
             faults.append(str(error))
-        faults += [
-            f"{place}: {word} does not exist."
-            for word in (*mutant.tests.split(), *mutant.unit.split())
-            if word.startswith("tests/") and not (root / word.partition("::")[0]).exists()
-        ]
+        faults += [f"{place}: {name} does not exist." for name in _files_of_tests(mutant) if not (root / name).exists()]
     return tuple(faults)
+
+
+def _files_of_tests(mutant: Mutant) -> list[str]:
+    """The files of the tests that a mutant names; of Rust tests, `NAME::` are those of a module."""
+    if not mutant.tests.startswith("-p "):
+        words = (*mutant.tests.split(), *mutant.unit.split())
+        return [word.partition("::")[0] for word in words if word.startswith("tests/")]
+    _, crate, *words = mutant.tests.split()
+    found = [word.removesuffix("::") for word in words if word.endswith("::")]
+    found += [name for option, name in pairwise(words) if option == "--test" and name != RUST_TESTS]
+    return [f"engine/{crate}/tests/{name}.rs" for name in found]

@@ -50,6 +50,15 @@ def test_what_is_wrong_with_a_table_is_named(tmp_path: Path) -> None:
     assert "area check" not in faults
 
 
+def test_rust_tests_that_a_mutant_names_exist(tmp_path: Path) -> None:
+    (tmp_path / "toy.rs").write_text("return x <= y\n", encoding="utf-8")
+    toy = replace(_TOY, file="toy.rs", tests="-p fabric --test laws -- trees:: gone::")
+    for tests, missing in (("--test laws -- trees:: gone::", "gone"), ("--test lpi", "lpi"), ("--test laws", "")):
+        faults = "\n".join(faults_of([replace(toy, tests=f"-p fabric {tests}")], tmp_path))
+        assert (f"engine/fabric/tests/{missing}.rs does not exist" in faults) == bool(missing)
+    assert "engine/fabric/tests/trees.rs does not exist" in "\n".join(faults_of([toy], tmp_path))
+
+
 def test_areas_and_names_select() -> None:
     assert select(_TABLE, ()) == _TABLE
     assert {mutant.area for mutant in select(_TABLE, AREAS[:2])} == set(AREAS[:2])
