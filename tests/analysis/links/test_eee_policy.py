@@ -193,7 +193,7 @@ def test_what_cannot_sleep_is_not_said_to() -> None:
 
 @pytest.mark.slow
 def test_no_sleep_is_off_and_says_up_to_which_gap(awake: Probes) -> None:
-    fit = fit_policy(_probe(AWAKE), plain_path(), awake)
+    fit = fit_policy(_probe(AWAKE), plain_path(cards=False), awake)
     assert (fit.kind, fit.groups) == ("off", ())
     assert fit.largest_gap_us > 3900
 
@@ -201,7 +201,7 @@ def test_no_sleep_is_off_and_says_up_to_which_gap(awake: Probes) -> None:
 @pytest.mark.slow
 def test_a_hold_beyond_every_gap_is_not_invented(awake: Probes) -> None:
     slow = Sleep("deep", {**DEEP, "hold_us": 20_000.0})
-    assert fit_policy(_probe(slow), plain_path(), awake).kind == "off"
+    assert fit_policy(_probe(slow), plain_path(cards=False), awake).kind == "off"
 
 
 @pytest.mark.slow

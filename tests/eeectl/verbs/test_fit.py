@@ -83,6 +83,7 @@ def test_models_that_explain_nothing_are_reported_and_not_stored(
         assert f"alltoall 4x1, {model}:" in printed
 
 
+@pytest.mark.slow
 def test_provenance_is_printed(found: Calibration, study: Path) -> None:
     assert (found.lab, found.lab_digest, found.runs) == ("virtual", "ab" * 32, (study.name,))
     assert "numpy" in found.versions
@@ -115,6 +116,7 @@ def test_power_of_a_switch_from_a_runs_folder(stages: Path, capsys: pytest.Captu
     assert printed["troubles"] == []
 
 
+@pytest.mark.slow
 def test_a_calibration_can_be_added_to(found: Calibration, study: Path, stages: Path, tmp_path: Path) -> None:
     first, both = tmp_path / "first.yaml", tmp_path / "both.yaml"
     assert eeectl(["fit", str(stages), "-o", str(first)]) == 0

@@ -234,6 +234,7 @@ def test_a_lag_comes_to_be_with_its_first_port_is_saved_and_goes_with_its_last(m
     session.close()
 
 
+@pytest.mark.slow
 def test_what_the_kernel_says_that_it_is(machine: Machine) -> None:
     switch = login(spare_switch(), machine)
     session = SwitchSession(switch, FAMILY.driver, patience_s=PATIENCE_S)
