@@ -4,11 +4,16 @@
 SHELL := /bin/bash
 export PATH := $(HOME)/.cargo/bin:$(CURDIR)/.venv/bin:$(CURDIR)/.tools/bin:$(PATH)
 export OMP_NUM_THREADS := 1
+# Where Python may not keep what it compiled, each of hundreds of processes compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 PACKAGES := agents analysis benchmarks controller eee_testbed eeectl inventory lab playbooks record regulation simulation tests twin
 PART := @tests/part.sh
 SIDE_BY_SIDE := $(MAKE) --keep-going --jobs 2 --output-sync=target --no-print-directory
 PYTEST := pytest --quiet --no-header --durations=25 --durations-min=5
-UNITS := $(PYTEST) -n 2 --dist worksteal
+# Three on two cores: a third of the time they wait.
+UNITS := $(PYTEST) -n 3 --dist worksteal
+# tests/support/longest_first.py groups and orders them.
+LIVE := $(PYTEST) -n 4 --longest-first --no-loadscope-reorder
 
 demo: setup
 	python -m eeectl.demo
@@ -55,7 +60,7 @@ unit:
 	$(PART) "unit tests" $(UNITS) -m "not lab and not alone"
 
 live:
-	$(PART) "live tests" $(PYTEST) -n 4 --dist worksteal -m "lab and not alone"
+	$(PART) "live tests" $(LIVE) -m "lab and not alone"
 
 alone:
 	$(PART) alone $(PYTEST) -m "alone and not smoke"

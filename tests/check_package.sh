@@ -26,5 +26,5 @@ run ruff ruff check --quiet "$path" $tests
 run "ruff format" ruff format --quiet --check "$path" $tests
 run imports lint-imports --no-logo
 [[ $path == tests* ]] || run mypy mypy "$path"
-[ -z "$tests" ] || run "unit tests" pytest --quiet --no-header -n 2 --dist worksteal -m "not lab and not alone and not slow" "$tests"
+[ -z "$tests" ] || run "unit tests" pytest --quiet --no-header -n 3 --dist worksteal -m "not lab and not alone and not slow" "$tests"
 exit "$status"
