@@ -125,6 +125,20 @@ def test_each_trouble_at_every_order_rolls_the_lab_back_fully(lab: Lab, scene: s
         assert record_of(lab).outcome == "taken back"
 
 
+def test_what_another_person_changes_during_a_rollback_is_taken_back_with_it(lab: Lab) -> None:
+    """Rounds read back what they set; the rest is read at the end."""
+    start, planner = scene_of(lab, "link off")
+    whole = ToyLab(lab, start)
+    run_apply(whole, planner(whole))
+    last = whole.orders - 1
+    failed = ToyLab(lab, start, troubles={last: "refuse"})
+    run_apply(failed, planner(failed))
+    for number in range(last + 1, failed.orders, 5):
+        toys = ToyLab(lab, start, troubles={last: "refuse", number: "stranger"})
+        assert run_apply(toys, planner(toys)).ending == "taken back"
+        assert not diff(toys.state, start), number
+
+
 @law(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     scene=st.sampled_from(_SCENES),
@@ -279,9 +293,10 @@ def test_a_second_ctrl_c_keeps_the_journal_for_recover(lab: Lab) -> None:
         assert not toys.harms + fresh.harms
 
 
-def test_ctrl_c_finishes_the_orders_in_flight_and_no_more(lab: Lab) -> None:
+@pytest.mark.parametrize("trouble", ["Ctrl-C", "refuse"])
+def test_ctrl_c_or_an_error_finishes_the_orders_in_flight_and_no_more(lab: Lab, trouble: Trouble) -> None:
     for number in (0, 20, 60):
-        toys = ToyLab(lab, factory_state(lab), troubles={number: "Ctrl-C"})
+        toys = ToyLab(lab, factory_state(lab), troubles={number: trouble})
         run_apply(toys, plan_trees(lab, toys))
         entries = record_of(lab).entries
         forward = entries[: next(place for place, entry in enumerate(entries) if isinstance(entry, RollingBack))]

@@ -19,7 +19,7 @@ from controller.model.state import (
     factory_state,
     replay,
 )
-from controller.planning.check import Management, Watch, check
+from controller.planning.check import LOOP, NO_MANAGEMENT, Fault, Management, Watch, check
 from controller.planning.plan import make_plan
 from controller.planning.regulate import link_off, multi_tree
 from controller.planning.trees import one_tree, shortest_routes
@@ -199,6 +199,12 @@ TREE_VID = 11
 def _port(state: State, switch: str, port: str, **settings: object) -> PortChange:
     was = state.port(switch, port)
     return PortChange(switch, port, was, replace(was, **settings))  # type: ignore[arg-type]
+
+
+def test_rollbacks_are_patient_with_hosts_apart_and_with_nothing_else() -> None:
+    """A rollback of a lab with a fault that parts hosts may part others until its end."""
+    harms_of = {f"{LOOP} in VLAN 3": False, f"{NO_MANAGEMENT} in VLAN 3": False, "cut hosts apart in VLAN 3": True}
+    assert {harm: Fault(harm, ("sw1", "sw2")).parts_hosts for harm in harms_of} == harms_of
 
 
 def test_a_loop_is_refused_with_its_step_and_its_cables() -> None:

@@ -102,6 +102,25 @@ def test_an_ordered_plan_is_complete_even_between_arbitrary_states(a: State, b: 
             assert all(change.after.get(mac) == port for mac, port in aim.items())
 
 
+def test_a_port_that_changes_its_form_in_a_vlan_leaves_it_first() -> None:
+    """A change that both added and removed would be no state that its order passes through."""
+    before = factory_state(TRIANGLE).switches["sw1"]
+    old = PortState(untagged_vids=frozenset({1, 3}), tagged_vids=frozenset({2}))
+    new = PortState(untagged_vids=frozenset({2}), tagged_vids=frozenset({1}))
+    name = next(iter(before.ports))
+    a, b = (
+        State({"sw1": replace(before, vids=frozenset({1, 2, 3}), ports={**before.ports, name: port})})
+        for port in (old, new)
+    )
+    lab = graph_lab(1, [], [1])
+    changes = [change for change in order_changes(lab, a, b).changes if isinstance(change, PortChange)]
+    assert changes[-1].after == new
+    for change in changes:
+        added = [getattr(change.after, key) - getattr(change.before, key) for key in ("untagged_vids", "tagged_vids")]
+        gone = [getattr(change.before, key) - getattr(change.after, key) for key in ("untagged_vids", "tagged_vids")]
+        assert not (any(added) and any(gone)), change
+
+
 def test_states_of_different_switches_are_not_compared() -> None:
     other = graph_lab(2, [(0, 1)], [1, 1])
     with pytest.raises(PlanError, match="different switches"):
