@@ -157,8 +157,8 @@ def saved_percent(one: Series, point: StatePoint) -> Interval:
 def slower_percent(one: Series, point: StatePoint) -> Spread:
     """By how much the program is slower in a state; of single trials, without width."""
     base = one.points[0]
-    found = performance(one, point)
-    ends = (100 * (1 / found.value - 1), 100 * (1 / found.high - 1), 100 * (1 / found.low - 1))
+    found = Interval(1.0, 1.0, 1.0) if point is base else ratio(point.time_s.interval, base.time_s.interval)
+    ends = (100 * (found.value - 1), 100 * (found.low - 1), 100 * (found.high - 1))
     own = Spread(Interval.about(*ends), min(base.time_s.count, point.time_s.count))
     return with_pooled(own, slower_percents([(base.times_s, point.times_s)])[0])
 

@@ -1,5 +1,6 @@
 """The first screen: sentences with numbers and intervals, each linked to what shows it; nothing said without data."""
 
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +18,7 @@ from analysis.report.findings.table import findings_of
 from analysis.report.page import page, report_of
 from analysis.report.report_data import read_report_data, slower_percents
 from analysis.report.section import Section
-from analysis.report.trade import series_of
+from analysis.report.trade import series_of, slower_percent
 from tests.support.measured.synthetic_run import (
     HOSTS,
     Writer,
@@ -286,6 +287,20 @@ def test_levels_are_in_their_natural_order(tmp_path: Path) -> None:
     for one in series:
         levels = [tuple(level for _, level in point.state) for point in one.points]
         assert levels == [("on", "on"), ("on", "off"), ("off", "on"), ("off", "off")]
+
+
+def test_run_times_that_scatter_by_more_than_themselves_make_a_slowdown_with_ends(tmp_path: Path) -> None:
+    """Of three trials each, on a machine that did something else meanwhile; that was a division by zero."""
+
+    def part(writer: Writer) -> None:
+        for uplink, times_s in (("on", (2.0, 2.1, 9.0)), ("off", (0.5, 0.6, 3.0))):
+            for time_s in times_s:
+                writer.write({"uplink": uplink}, time_s, figures=[("time", time_s, "s")], program="p", hosts=HOSTS)
+
+    (one,) = series_of(read_report_data([write_run(tmp_path, part)], None, ""))
+    _, off = one.points
+    slower = slower_percent(one, off).interval
+    assert -100.0 <= slower.low < slower.value < slower.high < math.inf
 
 
 def test_a_doubt_is_told_once_where_it_is_first_met() -> None:
