@@ -12,8 +12,8 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 SECONDS: Final = {
-    "tests/playbooks/test_walkthrough.py": 400,
     "tests/playbooks/test_provisioning.py": 390,
+    "tests/controller/applying/test_reachability_live.py": 60,
 }
 """About how long a file's tests take, where that is more than half a minute."""
 

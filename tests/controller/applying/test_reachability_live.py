@@ -18,7 +18,7 @@ from tests.support.labs.left_labs import state_root
 from tests.support.labs.two_trees import entry, write_lab
 from tests.support.needs import needs_lab
 
-pytestmark = [pytest.mark.lab, pytest.mark.alone]
+pytestmark = pytest.mark.lab
 NUMBER = reserve()
 STATE = state_root("-r")
 Eeectl = Callable[..., None]
