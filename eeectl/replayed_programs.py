@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Final
@@ -13,11 +14,13 @@ from rich.table import Table
 
 from analysis.report.findings.finding import with_unit
 from eeectl.exit_status import DONE, INTERRUPTED
+from lab.errors import LabError
 from simulation.description import Description
 from simulation.pool import Pool
 from simulation.replay.comparison import Compared, Machine, compared
 from simulation.replay.replayed import Replayed
 from simulation.replay.results import REPLAYS, ReplayResults
+from simulation.replay.search import Tried, best, candidates, search
 from simulation.replay.sweep import replay_all, tasks_of
 from simulation.worker import Simulated
 
@@ -58,6 +61,37 @@ def simulate_programs(description: Description, folder: Path, pool: Pool, *, as_
         _print(description.name, figures, results.replays)
         print(f"replays: {folder / REPLAYS}")
     return DONE
+
+
+def best_policy(description: Description, pool: Pool, bound_percent: float, *, as_json: bool) -> int:
+    """Try modes and holds, and print them with the best one that keeps the bound."""
+    if not candidates(description.links):
+        raise LabError(
+            f"{description.name} has no times of a low-power mode: write links: {{wake: 2600}}, or fast_wake."
+        )
+    tried = search(description, pool)
+    chosen = best(tried, bound_percent)
+    if as_json:
+        found = {"tried": [asdict(one) for one in tried], "best": asdict(chosen) if chosen else None}
+        print(json.dumps(found, indent=1))
+    else:
+        _print_tried(description.name, tried)
+        print(
+            f"best within {bound_percent:g} % of slowdown: {chosen.mode} with a hold of {chosen.hold} cycles"
+            if chosen
+            else f"no policy slows the programs down by {bound_percent:g} % or less: allow more with --bound-slowdown."
+        )
+    return DONE
+
+
+def _print_tried(name: str, tried: Sequence[Tried]) -> None:
+    table = Table(title=f"{name}: policies, the most saving first", box=SIMPLE_HEAD, pad_edge=False)
+    for column in ("mode", "hold (cycles)", "slowdown", "energy of links", "in low power"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for one in tried:
+        percents = (one.slowdown_percent, one.energy_percent, one.low_power_percent)
+        table.add_row(one.mode, str(one.hold), *(f"{value:.4g} %" for value in percents))
+    Console().print(table)
 
 
 def machine_of(description: Description) -> Machine:

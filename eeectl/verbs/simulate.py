@@ -16,7 +16,7 @@ from rich.table import Table
 from analysis.interval import Interval
 from analysis.report.findings.finding import with_unit
 from eeectl.exit_status import DONE, INTERRUPTED
-from eeectl.replayed_programs import simulate_programs
+from eeectl.replayed_programs import best_policy, simulate_programs
 from eeectl.verbs.report import report_simulations
 from lab.errors import LabError
 from simulation.calibrated import Calibrated
@@ -51,6 +51,8 @@ def simulate(
     jobs: Annotated[int, Parameter(validator=Number(gte=1, lte=256))] = 1,
     mpi: Annotated[bool, Parameter(negative="")] = False,
     engine: EngineName | Literal["auto"] | None = None,
+    best: Annotated[bool, Parameter(negative="")] = False,
+    bound_slowdown: Annotated[float, Parameter(validator=Number(gte=0))] = 1.0,
     report: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
@@ -68,6 +70,10 @@ def simulate(
         Simulate on the processes of an MPI job: mpirun -n 16 eeectl simulate FILE --mpi. The first hands points out.
     engine
         Engine instead of the file's; `auto` says which it takes, and why.
+    best
+        Of a file with programs: try modes and holds of links, and say which saves the most energy within the bound.
+    bound_slowdown
+        With --best: the slowdown that is allowed, in percent.
     report
         Make a page of the results, too, as `eeectl report FOLDER` does.
     as_json
@@ -87,14 +93,21 @@ def simulate(
         if engine is not None:
             description = description.model_copy(update={"engine": engine})
         folder = output or Path(_FOLDER) / description.name
+        if best and description.programs is None:
+            raise LabError("--best tries links' policies on programs: write programs in the simulation's file.")
         if description.programs is not None:
-            for remark in _check(description):
-                print(remark, file=sys.stderr)
-            status = simulate_programs(description, folder, pool, as_json=as_json)
-            if report and status == DONE:
-                print(f"report: {report_simulations([folder], None)}", file=sys.stderr if as_json else sys.stdout)
-            return status
+            print(*_check(description), sep="\n", file=sys.stderr)
+            if best:
+                return best_policy(description, pool, bound_slowdown, as_json=as_json)
+            return _simulate_programs(description, folder, pool, report=report, as_json=as_json)
         return _simulate(description, folder, pool, report=report, as_json=as_json)
+
+
+def _simulate_programs(description: Description, folder: Path, pool: Pool, *, report: bool, as_json: bool) -> int:
+    status = simulate_programs(description, folder, pool, as_json=as_json)
+    if report and status == DONE:
+        print(f"report: {report_simulations([folder], None)}", file=sys.stderr if as_json else sys.stdout)
+    return status
 
 
 def _simulate(description: Description, folder: Path, pool: Pool, *, report: bool, as_json: bool) -> int:

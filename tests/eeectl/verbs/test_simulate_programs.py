@@ -80,3 +80,17 @@ def test_programs_and_traffic_have_pages_of_their_own(file: Path, capsys: pytest
     assert eeectl(["simulate", str(file)]) == 0
     assert eeectl(["report", "simulations/row", "simulations/ring"]) != 0
     assert "reports of their own" in capsys.readouterr().err
+
+
+def test_the_best_policy_is_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert eeectl(["simulate", str(file), "--best", "--bound-slowdown", "50", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["best"] in found["tried"]
+    assert found["best"]["slowdown_percent"] <= 50
+    assert eeectl(["simulate", str(file), "--best", "--bound-slowdown", "0"]) == 0
+    out = capsys.readouterr().out
+    assert "no policy slows the programs down by 0 % or less" in out or "best within 0 %" in out
+    ring = "name: ring\nnetwork: {kind: torus, radix: [4]}\nrouting: dor\nrouter: {vcs: 2}\nloads: [0.1]\n"
+    file.write_text(ring, encoding="utf-8")
+    assert eeectl(["simulate", str(file), "--best"]) != 0
+    assert "write programs" in capsys.readouterr().err
