@@ -6,11 +6,13 @@ It is started over SSH, one on each node of a job, and exchanges JSON lines with
     out  {"folder": "/tmp/eee-0123abcd", "missing": [...], "unprepared": "", "cpus": 2, "user": "lab", "uid": 2000}
     in   an empty line every few seconds: a keepalive
     in   {"begin": true}
-    in   {"fetch": ["*.prof"]}
+    in   {"fetch": ["*.prof"], "parts": ["rank.*"]}
+    out  {"part": NAME, "data": BASE64}
     out  {"files": {NAME: BASE64}, "killed": 0}
 
 `prepare` is a command that is run in the folder first; `unprepared` says why it failed. In the folder is a named pipe,
-`begin`: whoever opens it for reading waits for the line of that name.
+`begin`: whoever opens it for reading waits for the line of that name. Files that match `parts` may be large: they come
+in order, as parts that are packed by zlib.
 
 After `fetch`, when the connection ends, and when no line came for `linger_s` (the network is cut), it kills every
 process of the job on this node and removes the folder. A process is of the job if EEE_JOB is `job` in its environment,
@@ -32,6 +34,7 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,6 +46,7 @@ _AGAIN_S = 0.05
 _GATE = "begin"
 _ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _MOST_BYTE = 1 << 26
+_PART_BYTE = 1 << 20
 
 
 class Lines:
@@ -154,6 +158,15 @@ def fetched(folder: Path, patterns: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def say_parts(folder: Path, patterns: Sequence[str]) -> None:
+    """A line for each part of the files whose names match."""
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and any(fnmatch.fnmatch(path.name, pattern) for pattern in patterns):
+            with path.open("rb") as file:
+                while data := file.read(_PART_BYTE):
+                    say({"part": path.name, "data": base64.b64encode(zlib.compress(data, 1)).decode()})
+
+
 def say(message: Mapping[str, Any]) -> None:
     """One line."""
     sys.stdout.write(json.dumps(message) + "\n")
@@ -184,6 +197,7 @@ def main() -> int:
             order = None if line is None else json.loads(line or b"{}")
         killed = kill_all(job["job"], folder)
         if order is not None:
+            say_parts(folder, order.get("parts", []))
             say({"files": fetched(folder, order["fetch"]), "killed": killed})
     finally:
         for number in _ENDING:

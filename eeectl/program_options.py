@@ -32,6 +32,8 @@ class ProgramOptions:
         Time limit of one repetition.
     traffic
         Count messages and bytes between ranks, with Open MPI's monitoring component, and calls of MPI functions.
+    trace
+        Record every call of MPI functions, for `eeectl trace import`; needs mpicc on the hosts.
     gaps
         Record the idle gaps of the hosts' links; needs CAP_NET_RAW on the hosts.
     agent_user
@@ -49,6 +51,7 @@ class ProgramOptions:
     repetitions: int = 1
     timeout_s: float = 600.0
     traffic: Annotated[bool, _Flag] = False
+    trace: Annotated[bool, _Flag] = False
     gaps: Annotated[bool, _Flag] = False
     agent_user: str = ""
     name: str = ""
@@ -65,5 +68,10 @@ class ProgramOptions:
             "lab": lab_operand(self.lab),
             "measure": {"program": run},
             "repetitions": self.repetitions,
-            "recordings": {"traffic": self.traffic, "gaps": self.gaps, "user": self.agent_user},
+            "recordings": {
+                "traffic": self.traffic,
+                "trace": self.trace,
+                "gaps": self.gaps,
+                "user": self.agent_user,
+            },
         }

@@ -30,9 +30,14 @@
     X(Ireduce_scatter_block, ireduce_scatter_block) X(Iscan, iscan) X(Iexscan, iexscan) \
     X(Neighbor_allgather, neighbor_allgather) X(Neighbor_allgatherv, neighbor_allgatherv) \
     X(Neighbor_alltoall, neighbor_alltoall) X(Neighbor_alltoallv, neighbor_alltoallv) \
-    X(Neighbor_alltoallw, neighbor_alltoallw) X(Put, put) X(Get, get) X(Accumulate, accumulate) \
-    X(Get_accumulate, get_accumulate) X(Fetch_and_op, fetch_and_op) X(Compare_and_swap, compare_and_swap) \
-    X(Rput, rput) X(Rget, rget) X(Raccumulate, raccumulate) X(Win_fence, win_fence) X(Win_lock, win_lock) \
+    X(Neighbor_alltoallw, neighbor_alltoallw) X(Ineighbor_allgather, ineighbor_allgather) \
+    X(Ineighbor_allgatherv, ineighbor_allgatherv) X(Ineighbor_alltoall, ineighbor_alltoall) \
+    X(Ineighbor_alltoallv, ineighbor_alltoallv) X(Ineighbor_alltoallw, ineighbor_alltoallw) \
+    X(Put, put) X(Get, get) X(Accumulate, accumulate) X(Get_accumulate, get_accumulate) X(Fetch_and_op, fetch_and_op) \
+    X(Compare_and_swap, compare_and_swap) X(Rput, rput) X(Rget, rget) X(Raccumulate, raccumulate) \
+    X(Rget_accumulate, rget_accumulate) X(Win_lock_all, win_lock_all) X(Win_unlock_all, win_unlock_all) \
+    X(Win_flush_all, win_flush_all) X(Win_flush_local, win_flush_local) \
+    X(Win_flush_local_all, win_flush_local_all) X(Win_fence, win_fence) X(Win_lock, win_lock) \
     X(Win_unlock, win_unlock) X(Win_flush, win_flush) X(Win_start, win_start) X(Win_complete, win_complete) \
     X(Win_post, win_post) X(Win_wait, win_wait)
 

@@ -38,6 +38,7 @@ COMMANDS: Final = (
     NodeNeed("mpirun", "Open MPI, which starts MPI programs"),
     NodeNeed("orted", "Open MPI's daemon on every node"),
     NodeNeed("cc", "calls of MPI functions (`eeectl bench --traffic`)", optional=True),
+    NodeNeed("mpicc", "traces of MPI programs (`eeectl bench --trace`)", optional=True),
     NodeNeed("ethtool", "EEE of the node's own card", optional=True),
     NodeNeed("hpcc", "`eeectl bench hpcc`", optional=True),
     NodeNeed("NPopenmpi", "`eeectl bench netpipe`", optional=True),

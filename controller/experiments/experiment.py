@@ -235,11 +235,13 @@ class Recordings(_Part):
     """What else is recorded of each trial. `user` runs the agents on nodes; default: the inventory's user.
 
     Recording idle gaps needs CAP_NET_RAW, which root has. `traffic`: messages and bytes between ranks, and the calls of
-    MPI functions, which are counted where nodes have a C compiler.
+    MPI functions, which are counted where nodes have a C compiler. `trace`: every call of MPI with its times, peers and
+    bytes, for `eeectl trace import`, where nodes have mpicc.
     """
 
     gaps: bool = False
     traffic: bool = False
+    trace: bool = False
     nodes: bool = False
     user: str = ""
 

@@ -6,7 +6,7 @@ program ends, and likewise at a timeout, a Ctrl-C, a lost node or a killed `eeec
 processes of the job on their nodes and remove the folders.
 
 The output of `mpirun` is written to `folder` as it arrives: `program.out`, `program.err`. The result file of programs
-that have one, `traffic.json` and `mpi_calls.json`, follow at the end.
+that have one, `traffic.json`, `mpi_calls.json` and the ranks' files in `traces/` follow at the end.
 """
 
 import asyncio
@@ -22,9 +22,10 @@ from typing import Any, Final, Self
 
 from agents.pack import packed
 from benchmarks.program import READY, Answer, Figure, Launch, Parameters, Placement, Program, Unfit
-from controller.experiments import mpi_calls
+from controller.experiments import mpi_calls, mpi_trace
 from controller.experiments.mpirun import diagnose, mpirun_argv
 from controller.experiments.one_sided import UnclearWindows
+from controller.experiments.preloads import Preload, fresh_libraries, keep_compiled, needed_by, preloading
 from controller.experiments.raw_files import RawFile
 from controller.experiments.traffic import PREFIX, Traffic, monitored
 from controller.transports.hosts import Json
@@ -125,10 +126,17 @@ class _Job:
     output: _OutputFile
     errors: _OutputFile
     traffic: bool
+    trace: bool
+    folder: Path
     now: Now
     timed: contextlib.AbstractContextManager[object]
     keepalive: Keepalive
     name: str = field(default_factory=lambda: secrets.token_hex(8))
+
+    @property
+    def preloads(self) -> tuple[Preload, ...]:
+        """The counter first: it calls the recorder's functions, and the recorder MPI's."""
+        return (*([mpi_calls.COUNTER] if self.traffic else []), *([mpi_trace.RECORDER] if self.trace else []))
 
 
 def launch(
@@ -140,6 +148,7 @@ def launch(
     timeout_s: float,
     folder: Path,
     traffic: bool = False,
+    trace: bool = False,
     now: Now = time.time_ns,
     timed: contextlib.AbstractContextManager[object] | None = None,
     keepalive: Keepalive = Keepalive(),
@@ -161,11 +170,22 @@ def launch(
     except Unfit as error:
         raise LabError(f"{program.name}: {error}") from error
     output, errors = _OutputFile(folder / _OUTPUT), _OutputFile(folder / _ERRORS)
-    monitored_too = traffic and launch_spec.monitored
-    timed = contextlib.nullcontext() if timed is None else timed
     job = _Job(
-        program.name, launch_spec, placement, hosts, timeout_s, output, errors, monitored_too, now, timed, keepalive
+        program.name,
+        launch_spec,
+        placement,
+        hosts,
+        timeout_s,
+        output,
+        errors,
+        traffic and launch_spec.monitored,
+        trace and launch_spec.monitored,
+        folder,
+        now,
+        contextlib.nullcontext() if timed is None else timed,
+        keepalive,
     )
+    mpi_trace.clear_traces(folder)
     with job.output, job.errors:
         window, fetched, facts_of = asyncio.run(_run(job))
     text = job.output.text
@@ -185,13 +205,17 @@ def launch(
             notes = (*notes, str(error))
         calls = mpi_calls.read_calls(placement.ranks, counts)
         if calls is None:
-            notes = (*notes, _uncounted(program.name, facts_of))
+            notes = (*notes, _unseen("counted", program.name, facts_of))
         else:
             _write_file(folder / _CALLS, json.dumps([dict(rank) for rank in calls.by_rank]).encode() + b"\n")
             if all(one.name != "communications" for one in answer.figures):
                 figures.append(Figure("communications", calls.communications(len(placement.hosts)), "call"))
     elif traffic:
         notes = (*notes, f"{program.name} sends no MPI messages: no traffic matrix was recorded.")
+    if job.trace and mpi_trace.recorded_ranks(folder) < placement.ranks:
+        notes = (*notes, _unseen("recorded", program.name, facts_of))
+    elif trace and not job.trace:
+        notes = (*notes, f"{program.name} sends no MPI messages: no trace was recorded.")
     answer = replace(answer, figures=(*answer.figures, *figures))
     return Launched(answer, window.begun_ns, window.ended_ns, text, notes, matrix)
 
@@ -215,9 +239,8 @@ def hosts_of(lab: Lab, placement: Placement) -> tuple[Host, ...]:
 async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], dict[str, Mapping[str, Any]]]:
     async with _keepers(job) as (keepers, facts_of):
         first = keepers[0].host
-        counted = replace(job.launch, argv=mpi_calls.counting(job.launch.argv)) if job.traffic else job.launch
         argv = mpirun_argv(
-            counted,
+            replace(job.launch, argv=preloading(job.launch.argv, job.preloads)),
             job.placement,
             job.name,
             str(facts_of[first.name]["folder"]),
@@ -242,12 +265,13 @@ def _crowded(placement: Placement, facts_of: Mapping[str, Mapping[str, Any]]) ->
     )
 
 
-def _uncounted(program: str, facts_of: Mapping[str, Mapping[str, Any]]) -> str:
-    """Why no calls of MPI were counted."""
+def _unseen(done: str, program: str, facts_of: Mapping[str, Mapping[str, Any]]) -> str:
+    """Why no calls of MPI were counted or recorded."""
     for name, facts in facts_of.items():
         if facts["unprepared"]:
-            return f"calls of MPI were not counted ({name}: {facts['unprepared']}): install a C compiler on all nodes."
-    return f"calls of MPI were not counted: {program} does not use MPI as a shared library."
+            lacking = "a C compiler" if done == "counted" else "mpicc"
+            return f"calls of MPI were not {done} ({name}: {facts['unprepared']}): install {lacking} on all nodes."
+    return f"calls of MPI were not {done}: {program} does not use MPI as a shared library."
 
 
 @contextlib.asynccontextmanager
@@ -289,8 +313,8 @@ async def _send_heartbeats(session: NodeSession, every_s: float) -> None:
 
 async def _start_keeper(job: _Job, session: NodeSession) -> Json:
     """Send a keeper the program's files; returns what it reports about its node."""
-    counter, prepare = mpi_calls.needed_by(session.host) if job.traffic else ({}, ())
-    files = {name: base64.b64encode(data).decode() for name, data in {**job.launch.files, **counter}.items()}
+    preloads, prepare = needed_by(job.preloads, session.host)
+    files = {name: base64.b64encode(data).decode() for name, data in {**job.launch.files, **preloads}.items()}
     commands = [word for word in (job.launch.argv[0], *job.launch.commands, "mpirun", "orted") if word not in files]
     greeting = {"job": job.name, "files": files, "commands": commands, "modules": list(job.launch.modules)}
     await session.send({**greeting, "prepare": list(prepare), "linger_s": job.keepalive.linger_s})
@@ -409,19 +433,22 @@ async def _release_keepers(
         if session.parted or not session.begun:
             return
         session.parted = True
-        counts = [f"{PREFIX}.*.prof", *mpi_calls.fetched_from(session.host)]
-        await session.send({"fetch": [*counts, job.launch.result] if session is keepers[0] else counts})
+        wanted = [f"{PREFIX}.*.prof", mpi_calls.PATTERN, *fresh_libraries(job.preloads, session.host)]
+        wanted += [job.launch.result] if session is keepers[0] else []
+        await session.send({"fetch": wanted, "parts": [mpi_trace.PATTERN] if job.trace else []})
+        answer: Json = {}
         try:
-            async with asyncio.timeout(_RELEASE_TIMEOUT_S):
-                answer = await session.answer()
-                while "files" not in answer:  # its greeting, which was not read before
+            while "files" not in answer:  # before: its greeting, if that was not read yet, and parts of traces
+                async with asyncio.timeout(_RELEASE_TIMEOUT_S):
                     answer = await session.answer()
+                if "part" in answer:
+                    mpi_trace.take_part(session.host, job.folder, answer)
         except TimeoutError as error:
             raise Unreachable(
                 session.host.name, "no longer answers: its measurements are lost; check the node, then run again."
             ) from error
         files = _fetched_files(session.host, answer["files"])
-        mpi_calls.keep_compiled(session.host, files)
+        keep_compiled(job.preloads, session.host, files)
         found.update(files)
 
     first, *others = keepers

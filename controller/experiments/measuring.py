@@ -133,6 +133,7 @@ def _program(
         timeout_s=run.timeout_s if run is not None else 0.0,
         folder=folder,
         traffic=experiment.recordings.traffic,
+        trace=experiment.recordings.trace,
         now=clock.now_ns,
         timed=timed,
     )

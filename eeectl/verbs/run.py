@@ -38,6 +38,7 @@ def run(
     /,
     *,
     lab: LabName = "",
+    trace: _Flag = False,
     runs: Path = Path("runs"),
     resume: _Flag = False,
     blocks: int = 0,
@@ -59,6 +60,8 @@ def run(
         The experiment's file, see experiments/; with --resume and --put-back the run's folder.
     lab
         Run it on another lab than the one named in the file.
+    trace
+        Record every call of MPI functions, as `recordings: {trace: true}` in the file does, for `eeectl trace import`.
     runs
         Folder in which the run gets its own.
     resume
@@ -81,6 +84,7 @@ def run(
         Where live data are exported.
 
     """
+    _require_new(resume=resume, put_back=put_back, trace=trace)
     if resume and (status := _resume_regulation(file, views, blocks, yes=yes, as_json=as_json)) is not None:
         return status
     if resume:
@@ -97,6 +101,7 @@ def run(
     experiment, source = read_experiment(file)
     if lab:
         experiment = experiment.model_copy(update={"lab": lab_operand(lab)})
+    experiment = _traced(experiment, trace=trace)
     known = validated_lab(experiment, source)
     if order:
         return print_order(experiment, as_json=as_json)
@@ -104,6 +109,17 @@ def run(
     if preflight:
         return _preflight(experiment, source, options, as_json=as_json)
     return print_result(run_new(experiment, source, options, Lateness.of), as_json=as_json)
+
+
+def _require_new(*, resume: bool, put_back: bool, trace: bool) -> None:
+    if trace and (resume or put_back):
+        raise LabError("--trace is for a new run: an earlier one records what its own experiment says.")
+
+
+def _traced(experiment: Experiment, *, trace: bool) -> Experiment:
+    """The experiment, with traces if they are asked for here."""
+    recordings = experiment.recordings.model_copy(update={"trace": experiment.recordings.trace or trace})
+    return experiment.model_copy(update={"recordings": recordings})
 
 
 def _resume_regulation(folder: Path, views: ViewOptions, blocks: int, *, yes: bool, as_json: bool) -> int | None:

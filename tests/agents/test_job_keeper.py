@@ -8,6 +8,7 @@ import select
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,19 @@ def test_it_fetches_what_is_wanted_and_ends(keeper: Keeper) -> None:
     answer = keeper.ask({"fetch": ["*.prof", ""]})
     assert answer == {"files": {"out.0.prof": base64.b64encode(b"counts").decode()}, "killed": 1}
     assert keeper.all_gone()
+
+
+def test_large_files_come_in_parts(keeper: Keeper) -> None:
+    data = bytes(range(256)) * 4096 * 2 + b"end"
+    (keeper.folder / "rank.3").write_bytes(data)
+    (keeper.folder / "rank.4").write_bytes(b"")
+    answers = [keeper.ask({"fetch": ["input.txt"], "parts": ["rank.*"]})]
+    assert keeper.process.stdout is not None
+    while "files" not in answers[-1]:
+        answers.append(json.loads(keeper.process.stdout.readline()))
+    assert [answer["part"] for answer in answers[:-1]] == ["rank.3"] * 3
+    assert b"".join(zlib.decompress(base64.b64decode(answer["data"])) for answer in answers[:-1]) == data
+    assert answers[-1]["files"].keys() == {"input.txt"}
 
 
 def test_who_opens_the_pipe_waits_for_the_order(keeper: Keeper) -> None:

@@ -8,15 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.experiments.mpi_calls import (
-    PREFIX,
-    MpiCalls,
-    counting,
-    fetched_from,
-    keep_compiled,
-    needed_by,
-    read_calls,
-)
+from controller.experiments.mpi_calls import COUNTER, PREFIX, MpiCalls, read_calls
+from controller.experiments.preloads import Preload, fresh_libraries, keep_compiled, needed_by, preloading
 from lab.model import Host
 from tests.support.needs import needs
 
@@ -68,7 +61,7 @@ import ctypes, os
 raise SystemExit(ctypes.CDLL("./module.so", mode=os.RTLD_LOCAL | os.RTLD_NOW).run())
 """
 _HOST = Host("n01", "lab", "127.0.0.1", 22, "198.18.0.1", bytes(6), "eth0", 1000, 1500)
-_FILES, _PREPARE = needed_by(_HOST)
+_FILES, _PREPARE = needed_by([COUNTER], _HOST)
 _LIBRARY = _PREPARE[_PREPARE.index("-o") + 1]
 _CALLED = {"MPI_Send": 2, "MPI_Sendrecv": 1, "MPI_Iprobe": 2}
 
@@ -94,7 +87,13 @@ def folder(tmp_path: Path) -> Path:
 def _run(folder: Path, *argv: str, rank: int = 0) -> str:
     environment = {**os.environ, "OMPI_COMM_WORLD_RANK": str(rank)}
     done = subprocess.run(
-        counting(argv), cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60
+        preloading(argv, [COUNTER]),
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -129,12 +128,30 @@ def test_without_a_compiler_the_program_runs_and_nothing_is_counted(folder: Path
 
 def test_what_a_node_has_compiled_is_sent_to_it_again(folder: Path) -> None:
     host = replace(_HOST, name="n02")
-    assert needed_by(host) == (_FILES, _PREPARE)
+    assert needed_by([COUNTER], host) == (_FILES, _PREPARE)
     compiled = (folder / _LIBRARY).read_bytes()
     files = {_LIBRARY: compiled, f"{PREFIX}.0": b"MPI_Send 1\n"}
-    assert fetched_from(host) == (f"{PREFIX}.*", _LIBRARY)
-    keep_compiled(host, files)
+    assert fresh_libraries([COUNTER], host) == (_LIBRARY,)
+    keep_compiled([COUNTER], host, files)
     assert files == {f"{PREFIX}.0": b"MPI_Send 1\n"}, "it is no count"
-    assert needed_by(host) == ({_LIBRARY: compiled}, ())
-    assert fetched_from(host) == (f"{PREFIX}.*",), "it is not fetched again"
-    assert needed_by(_HOST) == (_FILES, _PREPARE), "another node may have another MPI"
+    assert needed_by([COUNTER], host) == ({_LIBRARY: compiled}, ())
+    assert fresh_libraries([COUNTER], host) == (), "it is not fetched again"
+    assert needed_by([COUNTER], _HOST) == (_FILES, _PREPARE), "another node may have another MPI"
+
+
+def test_several_libraries_are_compiled_and_loaded_in_their_order(tmp_path: Path) -> None:
+    """A library calls the next one's functions, and the last one those of the node's own libraries."""
+    first, second = (
+        Preload(f"{name}.so", lambda name=name: {f"{name}.c": b""}, ("touch", f"{name}.so"), name.upper(), name)  # type: ignore[misc]
+        for name in ("first", "second")
+    )
+    files, prepare = needed_by([first, second], _HOST)
+    assert files == {"first.c": b"", "second.c": b""}
+    subprocess.run(prepare, cwd=tmp_path, check=True)
+    shown = 'echo "$LD_PRELOAD $FIRST $SECOND"'
+    environment = {"PATH": os.environ["PATH"], "LD_PRELOAD": ""}
+    argv = preloading(["sh", "-c", shown], [first, second])
+    argv = (argv[0], argv[1], f"LD_PRELOAD=/clock.so; {argv[2]}", *argv[3:])
+    done = subprocess.run(argv, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout == f"{tmp_path}/first.so:{tmp_path}/second.so:/clock.so {tmp_path}/first {tmp_path}/second\n"
+    assert preloading(["program"], []) == ("program",)
