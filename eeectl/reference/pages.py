@@ -15,6 +15,7 @@ from controller.model.capabilities import Capabilities
 from controller.power.table import METER_FAMILIES
 from eeectl.reference.commands import command_sections, command_table
 from eeectl.reference.models import cell, key_table, model_sections, prose
+from eeectl.reference.recorded import recorded_traces
 from lab import variables
 from lab.quirks import quirks_of
 from record.event_kinds import EventKind
@@ -136,6 +137,8 @@ def _runs() -> str:
         "| `samples/TABLE-NUMBER.parquet` | segments of the tables below; `.open.jsonl` is the one that grows |\n"
         "| `samples/*.damaged` | samples with lines that a resumed run could not read; no reader takes them |\n"
         "| `trials/NUMBER/` | what one trial left: output and figures, echoes, gaps, traffic between ranks |\n"
+        "| `trials/NUMBER/traces/rank.RANK` | every call of MPI of a rank, with `--trace`: "
+        "[recorded traces](recorded-traces.md) |\n"
         "| `way_home.json` | the lab's settings before the run, written when they are restored; a resumed run restores "
         "them |\n\n"
         "What restores a lab after a run that was killed is not here but with the lab's state, in\n"
@@ -296,6 +299,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "docs/reference/families.md": _families,
     "docs/reference/simulation-files.md": _simulations,
     "docs/reference/replay-files.md": _replay_files,
+    "docs/reference/recorded-traces.md": lambda: _page("Recorded traces", *recorded_traces()),
     "docs/reference/simulated-programs.md": _simulated_programs,
 }
 """Path in the checkout to the function that makes the page."""

@@ -29,6 +29,11 @@ class ProgramWriter:
         """
         return self._communicators.setdefault((context, tuple(ranks)), len(self._communicators))
 
+    @property
+    def communicators(self) -> Sequence[Sequence[int]]:
+        """World ranks of each communicator so far."""
+        return tuple(ranks for _, ranks in self._communicators)
+
     def assume(self, sentence: str) -> None:
         """Say what the source did not hold."""
         self._assumed[sentence] = None
@@ -50,7 +55,7 @@ class ProgramWriter:
             for name, values in self._columns[rank].items():
                 columns[name] += values
         calls = pl.DataFrame(columns, schema=SCHEMA, strict=False)
-        communicators, assumed = tuple(ranks for _, ranks in self._communicators), tuple(self._assumed)
+        communicators, assumed = self.communicators, tuple(self._assumed)
         return Program(self._name, self._ranks, calls, communicators, self._source, assumed, self._recorded_ns)
 
 

@@ -33,6 +33,7 @@ from tests.simulation.test_results import small_description
 from tests.support.dumpi_bytes import INT, WORLD, write_trace
 from tests.support.labs.toy_lab import small_lab, trees_state
 from tests.support.measured.synthetic_run import calibration, write_alltoall, write_probe, write_regulation, write_run
+from tests.support.recorded_bytes import write_recorded
 from tests.support.replay_programs import ring
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -197,6 +198,12 @@ def vef_trace(folder: Path) -> None:
     text = "VEF3 2 2 1 1 0 TRUE\nC0 0 1\n0 0 1 100 0 500 0\n1 1 0 60 2 50 0\nG0 0 2 0 8 8 2 30 1\nG0 0 2 1 8 8 1 40 1\n"
     (folder / "trace.vef").write_text(text, encoding="utf-8")
     (folder / "codes.yaml").write_text(CODES, encoding="utf-8")
+
+
+@kept
+def recorded_trace(folder: Path) -> None:
+    """What the recorder wrote of two ranks."""
+    write_recorded(folder)
 
 
 @kept

@@ -367,6 +367,7 @@ _EVERY: Final = (
     Target("trace-otf2", corpus.otf2_trace, _archive),
     Target("trace-goal", corpus.goal_trace, _trace("goal")),
     Target("trace-vef", corpus.vef_trace, _trace("vef", Options("fuzzed", codes=Path("codes.yaml")))),
+    Target("trace-recorded", corpus.recorded_trace, _trace("recorder")),
     Target("simulation", corpus.simulated, lambda folder: _void(read_simulation(folder / "out"))),
     Target("study", corpus.study, _study, lambda name: not name.startswith("runs/") or name.endswith("run.yaml")),
     Target("journal", corpus.applied, _journal, lambda name: name == "journal.jsonl"),

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from simulation.replay.calls import ANY, COLLECTIVES, NO_REQUEST, NOBODY, RECEIVES, SENDS, STARTS, Call
+from simulation.replay.calls import ANY, COLLECTIVES, NO_REQUEST, NOBODY, NOT_COMMUTATIVE, RECEIVES, SENDS, STARTS, Call
 from simulation.replay.program import Program
 
 _SYNCHRONOUS: Final = frozenset({Call.SSEND, Call.ISSEND})
@@ -36,6 +36,10 @@ class _Meeting:
     members: frozenset[int]
     here: set[int] = field(default_factory=set)
 
+    @property
+    def done(self) -> bool:
+        return self.here == self.members
+
 
 def run(program: Program, *, buffered: bool = True) -> None:
     """Run all ranks to their end. Not `buffered`: every send waits for its receive, as large messages do."""
@@ -47,7 +51,7 @@ class _Run:
         self._program, self._buffered = program, buffered
         self._posted: dict[tuple[int, int], list[_End]] = defaultdict(list)
         self._unexpected: dict[tuple[int, int], list[_End]] = defaultdict(list)
-        self._requests: dict[tuple[int, int], _End] = {}
+        self._requests: dict[tuple[int, int], _End | _Meeting] = {}
         self._meetings: dict[tuple[int, int], _Meeting] = {}
         self._met: dict[tuple[int, int], int] = defaultdict(int)
 
@@ -63,7 +67,7 @@ class _Run:
         assert not any(self._posted.values()), "receives that nothing filled"
         assert not any(self._unexpected.values()), "messages that nobody took"
         assert not self._requests, "requests that nobody waited for"
-        assert all(one.here == one.members for one in self._meetings.values()), "collectives without a member"
+        assert all(one.done for one in self._meetings.values()), "collectives without a member"
 
     def _blocks(self, rank: int, calls: Iterator[dict[str, Any]]) -> Iterator[Callable[[], bool]]:
         """Make a rank's calls; yields what it waits for."""
@@ -80,12 +84,16 @@ class _Run:
                 ends = [self._requests.pop((rank, request)) for request in row["sizes"]]
                 yield lambda ends=ends: all(end.done for end in ends)  # type: ignore[misc]
             elif call is Call.CANCEL:
-                end = self._requests.pop((rank, row["request"]))
-                self._posted[row["communicator"], rank].remove(end)
+                cancelled = self._requests.pop((rank, row["request"]))
+                assert isinstance(cancelled, _End)
+                self._posted[row["communicator"], rank].remove(cancelled)
             elif call in COLLECTIVES:
-                assert row["request"] == NO_REQUEST
                 meeting = self._meet(rank, call, row)
-                yield lambda meeting=meeting: meeting.here == meeting.members  # type: ignore[misc]
+                if row["request"] == NO_REQUEST:
+                    yield lambda meeting=meeting: meeting.done  # type: ignore[misc]
+                else:
+                    assert (rank, row["request"]) not in self._requests, "a request is begun twice"
+                    self._requests[rank, row["request"]] = meeting
 
     def _begin(self, rank: int, call: Call, row: dict[str, Any]) -> _End:
         communicator = row["communicator"]
@@ -115,7 +123,7 @@ class _Run:
         communicator = row["communicator"]
         number = self._met[communicator, rank]
         self._met[communicator, rank] += 1
-        called = (call, row["peer"], row["flags"], 0 if call in _OWN_SIZES else row["bytes"])
+        called = (call, row["peer"], row["flags"] & NOT_COMMUTATIVE, 0 if call in _OWN_SIZES else row["bytes"])
         members = frozenset(self._program.communicators[communicator])
         meeting = self._meetings.setdefault((communicator, number), _Meeting(called, members))
         assert meeting.called == called, f"rank {rank} calls {called} where others call {meeting.called}"

@@ -13,6 +13,8 @@ from simulation.replay.readers.dumpi import looks_like_dumpi, read_dumpi
 from simulation.replay.readers.goal import looks_like_goal, read_goal
 from simulation.replay.readers.otf2 import looks_like_otf2, read_otf2
 from simulation.replay.readers.reading import REMEDY, Options, head_of
+from simulation.replay.readers.recorder import files_of, read_recorder
+from simulation.replay.readers.recorder_file import looks_like_recorder
 from simulation.replay.readers.ti import looks_like_ti, read_ti
 from simulation.replay.readers.vef import looks_like_vef, read_vef
 
@@ -31,6 +33,9 @@ class Format:
     looks_like: Callable[[bytes], bool]
     read: Callable[[Sequence[Path], Options], Program]
 
+
+RECORDED: Final = "recorder"
+"""The format whose files may be named by their folder."""
 
 FORMATS: Final[Mapping[str, Format]] = {
     "otf2": Format(
@@ -75,6 +80,16 @@ FORMATS: Final[Mapping[str, Format]] = {
         looks_like_vef,
         read_vef,
     ),
+    RECORDED: Format(
+        "recorded by `eeectl bench --trace` or `eeectl run --trace`",
+        "the folder of the run, of a trial or of its `traces`, or the files of all ranks (`rank.0` and so on)",
+        "the message that a receive from any source or with any tag took; making communicators, probes and tests that "
+        "find nothing take no time; of files that end early, what has both its ends",
+        "messages and collective calls on inter-communicators and with spawned programs; one-sided communication, "
+        "files and partitioned messages are left out and counted",
+        looks_like_recorder,
+        read_recorder,
+    ),
 }
 
 
@@ -91,6 +106,8 @@ def import_trace(files: Sequence[Path], name: str, options: Options) -> Program:
     """The program of a trace, checked; `name` is the format, or empty to recognise it by the first file."""
     if not files:
         raise LabError("no file is named: name those of the trace.")
+    if name in ("", RECORDED):
+        files = files_of(files)
     chosen = name or format_of(files[0])
     if chosen not in FORMATS:
         raise LabError(f"the format {one_line(chosen)} is unknown: use {', '.join(FORMATS)}.")

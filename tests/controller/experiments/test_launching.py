@@ -27,7 +27,12 @@ from lab.folder import load_lab
 from lab.model import Lab
 from record.store import read_facts
 from record.trials import read_trials
+from simulation.replay.calls import Call
+from simulation.replay.miwa import recorded_calls
+from simulation.replay.readers.reading import Options
+from simulation.replay.readers.table import import_trace
 from tests.support.needs import lacking
+from tests.support.untimed import run as run_untimed
 from tests.support.waiting import PATIENCE_S, eventually
 from twin.lab import lifecycle as labs
 
@@ -53,7 +58,12 @@ def start(lab: Lab, tmp_path: Path) -> Callable[..., Launched]:
         given = {
             "timeout_s": 60.0,
             "traffic": False,
-            **{key: options.pop(key) for key in ("timeout_s", "traffic", "timed", "keepalive") if key in options},
+            "trace": False,
+            **{
+                key: options.pop(key)
+                for key in ("timeout_s", "traffic", "trace", "timed", "keepalive")
+                if key in options
+            },
         }
         placement = Placement(tuple(hosts), each)
         return launch(lab, known, known.parameters.model_validate(options), placement, folder=tmp_path, **given)
@@ -123,6 +133,22 @@ def test_a_second_launch_counts_calls_without_compiling_again(
     assert done.notes == ()
     for called in json.loads((tmp_path / "mpi_calls.json").read_text(encoding="utf-8")):
         assert called["MPI_Alltoall"] == 7
+
+
+def test_recorded_calls_of_all_ranks_come_back_and_are_replayed(start: Callable[..., Launched], tmp_path: Path) -> None:
+    """With the counter of calls before the recorder: both see the same."""
+    parameters = {"iterations": 20, "warm_up_iterations": 0, "array_byte": 4096, "sleep_us": 0}
+    done = start("alltoall", ("n01", "n02"), each=2, trace=True, traffic=True, **parameters)
+    assert not any("recorded" in note for note in done.notes)
+    program = import_trace([tmp_path], "", Options("alltoall"))
+    run_untimed(program)
+    assert program.ranks == 4
+    exchanged = program.calls.filter(call=Call.ALLTOALL.value)
+    assert exchanged["bytes"].to_list() == 4 * 20 * [1024]
+    counted = json.loads((tmp_path / "mpi_calls.json").read_text(encoding="utf-8"))
+    assert [dict(rank) for rank in recorded_calls([tmp_path])] == counted
+    start("alltoall", ("n01", "n02"), each=2, trace=True, **{**parameters, "iterations": 5})
+    assert import_trace([tmp_path], "", Options("again")).calls.filter(call=Call.ALLTOALL.value).height == 4 * 5
 
 
 def test_ranks_of_one_host_are_numbered_together(start: Callable[..., Launched]) -> None:
