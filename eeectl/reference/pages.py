@@ -221,7 +221,7 @@ def _replay_files() -> str:
     about = (
         "A replay file holds the MPI calls of every rank of a program: what a simulated network is given to carry.\n"
         "`eeectl trace import` makes one of a trace, `eeectl trace show` says what is in it.\n"
-        "[Import a trace](../how-to/import-trace.md) shows both.\n"
+        "[Import a trace and replay it](../how-to/import-trace.md) shows both.\n"
     )
     return _page("Replay files", about, prose(inspect.getdoc(program) or ""), _replay_columns(), _calls(), _formats())
 

@@ -11,8 +11,8 @@ from simulation.replay.readers import recorder_file
 _ABOUT: Final = """\
 `eeectl bench --trace` and `eeectl run --trace` record every call of MPI functions that moves data, ends requests or
 makes communicators, in C, C++, Fortran and Python. `eeectl trace import FOLDER -o X.replay` makes a
-[replay file](replay-files.md) of them. [Import a trace](../how-to/import-trace.md) shows both. Here is what the files
-hold, for other readers.
+[replay file](replay-files.md) of them. [Import a trace and replay it](../how-to/import-trace.md) shows both. Here is
+what the files hold, for other readers.
 
 A trial's folder has `traces/rank.0`, `traces/rank.1` and so on. A library that is loaded before the program writes
 them (`benchmarks/on_nodes/record_calls.c`); nodes compile it with `mpicc`. It adds about 0.06 us to a call, and 0.1 us
