@@ -187,7 +187,8 @@ def _simulations() -> str:
         simulated.Description, networks.Torus, networks.KAryTree, networks.FatTree, networks.Tree,
         networks.Dragonfly, networks.HyperX, networks.Graph, networks.OfLab, simulated.Router, simulated.Traffic,
         simulated.Links, simulated.Consolidation, simulated.Stages, simulated.Rates, simulated.Energy, CalibrationUse,
-        simulated.Curve, simulated.Precision, jobs.Programs, jobs.Job, jobs.FileProgram, hosts.Hosts, jobs.LogGops,
+        simulated.Curve, simulated.Precision, jobs.Programs, jobs.Job, jobs.FileProgram, hosts.Hosts, jobs.Bound,
+        jobs.LogGops,
     ]  # fmt: skip
     tables = _routings(), _traffic_kinds(), _placements(), _hosts()
     return _page("Simulation files", about, model_sections(models), *tables)

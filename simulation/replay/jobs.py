@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from simulation.part import Index, Part, SmallSize
+from simulation.part import Index, Part, SmallSize, SomeCycles
 from simulation.programs.table import AnyParameters, program_of
 from simulation.replay.hosts import Hosts, HostsName
 from simulation.replay.program import Program, read_program
@@ -72,6 +72,16 @@ class LogGops(Part):
     """G: of an adapter, for each byte behind the first."""
 
 
+class Bound(Part):
+    """Holds by each link's own idle gaps, after PerfBound (Saravanan et al. 2018)."""
+
+    percent: Annotated[float, Field(ge=0, le=100)] = 1.0
+    """Of the time, that the wakes of a link may take."""
+
+    epoch: SomeCycles = 1_000_000
+    """Cycles between two choices: the shortest hold, a power of two, that would have kept the bound in them."""
+
+
 class Programs(Part):
     """MPI programs in place of traffic."""
 
@@ -96,6 +106,9 @@ class Programs(Part):
 
     repeat: bool = False
     """Each job begins anew at its end, until every job has ended once."""
+
+    bound: Bound | None = None
+    """Links between switches choose their holds by themselves; `links.hold` is where they begin."""
 
     log_gops: LogGops | None = None
     """In place of the network, which then only says how many nodes there are."""

@@ -52,6 +52,7 @@ def _begin(description: Description, programs: Programs, links: tuple[Links, Lin
             "parameters": description.router.form(),
             "link": between.form(),
             "node_link": to_nodes.form(),
+            "bound": (programs.bound.percent / 100, programs.bound.epoch) if programs.bound else None,
             "flit_bytes": programs.flit_byte,
         },
         log_gops=_times(programs.log_gops),

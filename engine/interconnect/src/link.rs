@@ -54,6 +54,16 @@ impl LinkPolicy {
         Ok(())
     }
 
+    /// The longest wake of its mode, after the rest of Ts.
+    pub(crate) const fn longest_wake(&self) -> u64 {
+        let timing = &self.timing;
+        match self.mode {
+            Mode::Off => 0,
+            Mode::Fast => timing.fast_wake,
+            Mode::Deep | Mode::Hybrid => timing.wake,
+        }
+    }
+
     /// When LPI is asserted on a link that is idle from `idle_from` on.
     pub(crate) const fn asleep_from(&self, idle_from: u64) -> u64 {
         match self.mode {

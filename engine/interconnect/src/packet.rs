@@ -27,6 +27,7 @@
 
 mod agenda;
 mod asking;
+mod bounded;
 mod messages;
 mod state;
 mod waiting;
@@ -42,12 +43,14 @@ use crate::routing::{Choice, Header, Request, Routing};
 use crate::traffic::Destinations;
 
 use agenda::{Agenda, Bucket, Event};
+use bounded::Holds;
 use messages::{Messages, Part};
 use state::{
     Crossed, Links, MEASURED, Output, Packet, Queued, Reached, Slept, Way, hold_of, outputs,
 };
 use waiting::{Queues, Waiting};
 
+pub use bounded::DelayBound;
 pub use messages::Signal;
 pub use state::LinkPolicies;
 
@@ -90,6 +93,8 @@ pub struct PacketEngine {
     /// Idle cycles after which a link between routers sleeps, and one to a node.
     hold: u64,
     node_hold: u64,
+    /// Of links between routers that choose theirs.
+    holds: Option<Holds>,
     links: Option<Links>,
     /// By output, time in low power before the link was free last; none if links never sleep.
     slept: Vec<Slept>,
@@ -218,6 +223,7 @@ impl PacketEngine {
             queues: Queues::new(&network, vcs),
             hold: u64::MAX,
             node_hold: u64::MAX,
+            holds: None,
             links: None,
             slept: Vec::new(),
             requests: Vec::new(),
@@ -290,7 +296,11 @@ impl PacketEngine {
     /// If a policy coalesces or slows links down: both are for the flit engine.
     pub fn set_links(&mut self, policies: impl Into<LinkPolicies>) -> Result<(), SimulationError> {
         let policies = policies.into();
-        let LinkPolicies { routers, nodes } = policies;
+        let LinkPolicies {
+            routers,
+            nodes,
+            bound,
+        } = policies;
         for policy in [routers, nodes] {
             policy.check()?;
             if policy.timing.coalesce != 0
@@ -308,6 +318,10 @@ impl PacketEngine {
         }
         self.hold = hold_of(&routers);
         self.node_hold = hold_of(&nodes);
+        self.holds = bound.filter(|_| self.hold != u64::MAX).map(|bound| {
+            let wake = routers.longest_wake();
+            Holds::new(bound, self.network.ports().len(), self.hold, wake, self.now)
+        });
         self.links = Some(Links {
             policies,
             since: self.now,
@@ -351,7 +365,13 @@ impl PacketEngine {
             Some(Port {
                 peer: Peer::Port(_),
                 ..
-            }) => links.policies.routers,
+            }) => {
+                let mut policy = links.policies.routers;
+                if let Some(holds) = &self.holds {
+                    policy.timing.hold = holds.of(output);
+                }
+                policy
+            }
             _ => links.policies.nodes,
         }
     }
@@ -959,7 +979,7 @@ impl PacketEngine {
             step,
             tail,
             woke,
-        } = self.cross(from, packet, port, (arrived, step), self.hold);
+        } = self.cross(from, packet, port, (arrived, step), true);
         if !self.recent.is_empty() {
             // Routers count it from when it is in the switch, or a history window later.
             let at = divided(step, u64::from(self.parameters.speedup))
@@ -987,7 +1007,7 @@ impl PacketEngine {
         tail
     }
 
-    /// Through the switch from an input buffer to an output, whose link sleeps if it has been idle for longer than `hold`. The
+    /// Through the switch from an input buffer to an output, whose link may sleep; whether that is between routers. The
     /// buffer is free for another packet when the tail is in the switch.
     #[inline(always)]
     fn cross(
@@ -996,7 +1016,7 @@ impl PacketEngine {
         packet: &Packet,
         port: PortId,
         (arrived, step): (u64, u64),
-        hold: u64,
+        between: bool,
     ) -> Crossed {
         let steps = u64::from(self.parameters.speedup);
         let flits = u64::from(packet.flits);
@@ -1005,9 +1025,14 @@ impl PacketEngine {
         // Flits come in one a cycle, and each goes through at the first step that it can.
         let last = (step + flits - 1).max((arrived + flits - 1) * steps);
         let mut start = divided(step + 1, steps).max(free);
+        let hold = match &mut self.holds {
+            _ if !between => self.node_hold,
+            Some(holds) => holds.asked(port, free, start),
+            None => self.hold,
+        };
         let woke = start > free.saturating_add(hold);
         if woke {
-            start = self.wake(port, free, start);
+            start = self.wake(port, free, start, hold);
         }
         let output = &mut self.outputs[port as usize];
         output.next = last + 1;
@@ -1028,12 +1053,14 @@ impl PacketEngine {
 
     /// A link that sleeps, and is free from `free` on, is asked for at `at`; when it is awake.
     #[cold]
-    fn wake(&mut self, output: u32, free: u64, at: u64) -> u64 {
+    fn wake(&mut self, output: u32, free: u64, at: u64, hold: u64) -> u64 {
         let Some(links) = &self.links else {
             return at;
         };
         let mut ledger = LinkLedger::default();
-        let (_, awake) = self.policy(links, output).wake(free, at, &mut ledger);
+        let mut policy = self.policy(links, output);
+        policy.timing.hold = hold;
+        let (_, awake) = policy.wake(free, at, &mut ledger);
         self.slept[output as usize].add(&ledger);
         awake
     }
@@ -1066,7 +1093,7 @@ impl PacketEngine {
         let mut start = self.now.max(free);
         let woke = start > free.saturating_add(self.node_hold);
         if woke {
-            start = self.wake(output, free, start);
+            start = self.wake(output, free, start, self.node_hold);
         }
         let end = start + u64::from(packet.flits);
         let woke = self.outputs[output as usize].send(start, packet.flits.into(), woke);
@@ -1107,7 +1134,7 @@ impl PacketEngine {
             tail: last,
             woke,
             ..
-        } = self.cross(from, packet, port, times, self.node_hold);
+        } = self.cross(from, packet, port, times, false);
         let latency = u64::from(self.outputs[port as usize].latency);
         let tail = start + u64::from(packet.flits) + latency;
         let reached = Reached {

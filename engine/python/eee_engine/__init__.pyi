@@ -573,7 +573,7 @@ class ProgramReplay:
         element_bytes: int,
         cores: int,  # of a node, for the scheduler
         seed: int,
-        network: Mapping[str, object] | None = None,  # topology, routing, parameters, link, node_link, flit_bytes
+        network: Mapping[str, object] | None = None,  # topology, routing, parameters, link, node_link, bound, flit_bytes
         log_gops: tuple[float, float, float] | None = None,  # latency and gap in ns, gap in ns for each byte
     ) -> None: ...
     def add_program(

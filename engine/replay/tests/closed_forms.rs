@@ -1,7 +1,12 @@
 //! Times that can be written down: facts of LogGOPSim, and idle networks.
 
-use crate::support::{Calls, awake, ends, free, hyperx, log_gops, program, replay, ring};
+use crate::support::{
+    Calls, awake, ends, finish, free, hyperx, log_gops, over, program, replay, ring,
+};
+use interconnect::link::{LinkPolicy, Mode, Timing};
+use interconnect::packet::{DelayBound, LinkPolicies};
 use replay::costs::Costs;
+use replay::transport::Transport;
 
 const O: f64 = 1500.0;
 
@@ -82,4 +87,46 @@ fn computing_takes_no_simulation_and_its_own_time() {
     for end in ends(&mut replay) {
         assert!((6_000_000_000..6_000_000_100).contains(&end), "{end}");
     }
+}
+
+/// Messages over one link, a hundred of them 5,000 cycles apart: with holds of its own it learns whether sleeping pays.
+#[test]
+fn a_link_that_bounds_its_delay_sleeps_as_far_as_its_gaps_allow() {
+    let run = |share: f64| {
+        let mut ranks = vec![Calls::default(); 4];
+        ranks[0].repeat(100).compute(5000).send(1, 8, 0).end();
+        ranks[1].repeat(100).recv(0, 0).end();
+        let program = program(&ranks);
+        let routers = LinkPolicy {
+            mode: Mode::Deep,
+            timing: Timing {
+                wake: 100,
+                ..Timing::default()
+            },
+            ..LinkPolicy::default()
+        };
+        let links = LinkPolicies {
+            routers,
+            nodes: LinkPolicy::default(),
+            bound: Some(DelayBound {
+                share,
+                epoch: 50_000,
+            }),
+        };
+        let mut replay = replay(over(ring(4), links), free(), 4, &program);
+        finish(&mut replay);
+        match replay.transport() {
+            Transport::Network(wires) => (0..wires.engine.network().ports().len() as u32)
+                .filter_map(|port| wires.engine.link(port))
+                .map(|ledger| ledger.wakes)
+                .sum::<u64>(),
+            Transport::LogGops(_) => 0,
+        }
+    };
+    assert_eq!(run(1.0), 100, "each gap is slept in");
+    let learning = run(0.001);
+    assert!(
+        (1..=12).contains(&learning),
+        "{learning} wakes until the first epoch was over"
+    );
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interconnect::link::{LinkLedger, LinkPolicy};
 use interconnect::network::Peer;
-use interconnect::packet::LinkPolicies;
+use interconnect::packet::{DelayBound, LinkPolicies};
 use interconnect::routing::{Algorithm, Routing};
 use interconnect::{PacketEngine, RouterParameters};
 use parking_lot::Mutex;
@@ -69,6 +69,8 @@ pub struct NetworkForm<'py> {
     parameters: Parameters,
     link: Policy,
     node_link: Policy,
+    /// Share of the time that a link's wakes may take, and cycles between two choices of its hold.
+    bound: Option<(f64, u64)>,
     flit_bytes: u32,
 }
 
@@ -80,6 +82,7 @@ impl NetworkForm<'_> {
         let policies = LinkPolicies {
             routers: LinkPolicy::try_from(self.link)?,
             nodes: LinkPolicy::try_from(self.node_link)?,
+            bound: self.bound.map(|(share, epoch)| DelayBound { share, epoch }),
         };
         if self.flit_bytes == 0 {
             return Err(SimulationError::new_err(

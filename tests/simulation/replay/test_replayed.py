@@ -22,6 +22,13 @@ from tests.support.replays import DEEP, described, stencil
 _APART = stencil(2, placement="given", nodes=[0, 4])
 """Two ranks with one link between their switches."""
 
+_LONG = {
+    "program": {"kind": "stencil", "procs": [2, 1], "steps": 50, "face_byte": 1000, "grain_ns": 10_000},
+    "placement": "given",
+    "nodes": [0, 4],
+}
+"""The same for 50 steps."""
+
 _SILENT = {"program": {"kind": "alltoall", "ranks": 1, "array_byte": 8, "iterations": 1}}
 
 
@@ -153,3 +160,12 @@ def test_power_is_andujar_s() -> None:
     for use, other in itertools.pairwise((0.0, 0.4, 1.0)):
         one, two = (cluster_watt(replace(awake, cpu_use=share), machine) for share in (use, other))
         assert one < two
+
+
+def test_links_that_bound_their_delay_sleep_less() -> None:
+    slow, bounded = (
+        replay(described(links=DEEP, programs={"jobs": [_LONG]} | more), 1, sleeping=True)
+        for more in ({}, {"bound": {"percent": 0.01, "epoch": 50_000}})
+    )
+    assert bounded.run_time_s < slow.run_time_s
+    assert 0 < bounded.carried_shares.low_power < slow.carried_shares.low_power

@@ -1,5 +1,6 @@
 //! What the packet engine keeps of packets, outputs and links.
 
+use super::bounded::DelayBound;
 use crate::link::{LinkLedger, LinkPolicy, Mode};
 use crate::network::{Network, NodeId, Peer, Port, PortId, RouterId};
 use crate::routing::{Congestion, Header, Request};
@@ -137,6 +138,8 @@ pub struct LinkPolicies {
     pub routers: LinkPolicy,
     /// Of links to nodes, both directions.
     pub nodes: LinkPolicy,
+    /// Links between routers choose their hold by themselves, beginning with that of their policy.
+    pub bound: Option<DelayBound>,
 }
 
 impl From<LinkPolicy> for LinkPolicies {
@@ -145,6 +148,7 @@ impl From<LinkPolicy> for LinkPolicies {
         Self {
             routers,
             nodes: LinkPolicy::default(),
+            bound: None,
         }
     }
 }
