@@ -55,7 +55,7 @@ def test_what_it_shows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
         (["import", "none", "-o", "x"], "none cannot be read (No such file or directory): name the trace's files."),
         (
             ["import", "none", "-o", "x", "--format", "abc"],
-            "the format abc is unknown: use otf2, dumpi, goal, ti, vef.",
+            "the format abc is unknown: use otf2, dumpi, goal, ti, vef, recorder.",
         ),
     ],
 )
