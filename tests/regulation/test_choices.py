@@ -1,11 +1,13 @@
 """Koibuchi's selection and the least power under the same bound."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.errors import PlanError
-from regulation.choice import Choice, baseline_watt
+from regulation.choice import Choice, baseline_watt, choice_of, require_kept
 from regulation.koibuchi import koibuchi
 from regulation.least_power import least_power, lower_bound
 from regulation.levels import Levels
@@ -70,6 +72,25 @@ def test_each_bundle_of_a_complete_graph_keeps_the_cables_that_its_traffic_needs
     choice = koibuchi(network, streams, shortest(network, streams), levels)
     assert [choice.levels[number].cables for number in (1, 2, 3)] == [3, 1, 1]
     assert [choice.levels[number].name for number in (1, 2, 3)] == ["3 of 5", "1 of 5", "1 of 5"]
+
+
+def test_trees_have_to_reach_every_host_over_links_that_are_on() -> None:
+    network = complete(3)
+    streams = streams_for(network, {})
+    trees = shortest(network, streams)
+    levels = levels_for(network, 100)
+    on = {number: some[0] for number, some in levels.items()}
+    require_kept(network, streams, choice_of("toy", streams, trees, on))
+    used = min(links_of(trees[0]))
+    off = next(level for level in levels[used] if level.is_off)
+    over = choice_of("toy", streams, trees, {**on, used: off})
+    with pytest.raises(PlanError, match="at level 'off' it may carry less than 0"):
+        require_kept(network, streams, over)
+    with pytest.raises(PlanError, match="the tree of s0 would not reach every host"):
+        require_kept(network, streams, replace(over, load_byte={}))
+    short = ({name: way for name, way in trees[0].items() if name != "s2"}, *trees[1:])
+    with pytest.raises(PlanError, match="the tree of s0 would not reach every host"):
+        require_kept(network, streams, choice_of("toy", streams, short, on))
 
 
 def test_less_than_peak_means_less() -> None:

@@ -156,6 +156,10 @@ def test_inner_and_outer_links_of_figure_6() -> None:
     assert inner_count((0.0, 0.0), 0.75) == 1
 
 
+def test_a_link_above_the_mark_takes_nothing_from_what_others_can_give() -> None:
+    assert inner_count([0.95, 0.3, 0.35], 0.75) == 2
+
+
 def test_least_minimally_routed_traffic_goes_first() -> None:
     """Though that link is used most (Observation 2)."""
     network = complete(4)

@@ -35,6 +35,12 @@ def test_slopes_and_steps_are_found(height_us: float, step_us: float) -> None:
     assert (abs(found.step_us) > 0) == (step_us > 0)
 
 
+def test_a_rise_has_no_more_knots_than_the_echoes_justify() -> None:
+    random = np.random.default_rng(2)
+    gaps = random.uniform(100, 4000, size=600)
+    assert len(measured_rise(_echoes(np.zeros(600), gaps, random)).knots) <= 3
+
+
 def _uncertainty_us(scatter: float, seed: int) -> float:
     """How uncertain the rise after the longest gaps is found to be, if its factor differs between stretches of 60."""
     random = np.random.default_rng(seed)

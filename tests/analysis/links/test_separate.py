@@ -85,6 +85,17 @@ def _times(hold_us: float, sleep_us: float, wake_us: float) -> Times:
     return Times(*(Interval.plus_minus(value, 0.005 * value) for value in (hold_us, sleep_us, wake_us)))
 
 
+def test_a_hold_and_ts_that_are_off_together_count_once() -> None:
+    known = _times(1000.0, 182.0, 60.0)
+
+    def prior(hold_us: float, sleep_us: float) -> float:
+        times = {"hold_us": hold_us, "sleep_us": sleep_us, "wake_us": 60.0}
+        return float(known.log_prior({name: np.array([[one]]) for name, one in times.items()})[0])
+
+    assert prior(1000.0, 182.0) == 0.0
+    assert prior(1010.0, 180.18) == pytest.approx(prior(1010.0, 182.0)) == pytest.approx(prior(1000.0, 180.18))
+
+
 @pytest.fixture(scope="module")
 def one_hold() -> tuple[Probes, Probes]:
     """Echoes over ports and cards of one hold, and with EEE off."""

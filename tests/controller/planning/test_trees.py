@@ -111,6 +111,19 @@ def test_a_live_tree_keeps_its_vid_and_a_taken_vid_is_not_given_to_another() -> 
     assert {vlan.vid: vlan.roots for vlan in plan.vlans} == {12: ("sw1",), 13: ("sw3",), 40: ("sw2",)}
 
 
+def test_the_vid_of_a_live_tree_is_not_given_to_another_tree_before_it() -> None:
+    topology = Topology.of(graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1]))
+    routes = shortest_routes(topology, topology.trunks)
+    plan = assign_vlans(topology, routes, live={12: routes[1].tree.links}, taken={1, 11})
+    assert {vlan.vid: vlan.roots for vlan in plan.vlans} == {12: ("sw2",), 13: ("sw1",), 14: ("sw3",)}
+
+
+def test_switches_as_near_to_several_roots_are_spread_over_them() -> None:
+    topology = Topology.of(graph_lab(4, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], [1, 1, 1, 1]))
+    routes = star_routes(topology, topology.trunks, ("sw1", "sw2"))
+    assert [len(route.hosts) for route in routes] == [2, 2]
+
+
 def test_too_many_trees_are_refused() -> None:
     topology = Topology.of(graph_lab(2, [(0, 1)], [1, 1]))
     with pytest.raises(PlanError, match="fewer trees"):
