@@ -1,15 +1,20 @@
 """Run `eeectl` as a subprocess at this terminal."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from types import FrameType
+from typing import Final
 
 from eeectl.exit_status import INTERRUPTED
 from eeectl.parent import PARENT
 from lab.errors import LabError
+
+_PROMPT_S: Final = 1.0
+"""A signal that comes just before a wait for the subprocess begins is handled so much later."""
 
 
 def run_eeectl(*arguments: str, on_interrupt: Callable[[], None] | None = None) -> int:
@@ -30,6 +35,8 @@ def run_command(command: list[str], on_interrupt: Callable[[], None] | None = No
     pressed: list[int] = []
     running: list[subprocess.Popen[bytes]] = []
     terminated: list[int] = []
+    early: list[int] = []
+    """Signals that came while the subprocess was being started."""
 
     def leave_to_subprocess(number: int, _: FrameType | None) -> None:
         """Do not stop here. SIG_IGN would be inherited by the subprocess."""
@@ -43,6 +50,8 @@ def run_command(command: list[str], on_interrupt: Callable[[], None] | None = No
             on_interrupt()
         for process in running:
             process.send_signal(number)
+        if not running:
+            early.append(number)
 
     before = {
         number: signal.signal(number, handler)
@@ -51,6 +60,9 @@ def run_command(command: list[str], on_interrupt: Callable[[], None] | None = No
     try:
         with subprocess.Popen(command, env={**os.environ, PARENT: str(os.getpid())}) as process:
             running.append(process)
+            for number in early:
+                process.send_signal(number)
+            _await_end(process)
             status = process.wait()
     except OSError as error:
         raise LabError(
@@ -60,3 +72,12 @@ def run_command(command: list[str], on_interrupt: Callable[[], None] | None = No
         for number, handler in before.items():
             signal.signal(number, handler)
     return INTERRUPTED if status < 0 or terminated else status
+
+
+def _await_end(process: subprocess.Popen[bytes]) -> None:
+    end = os.pidfd_open(process.pid)
+    try:
+        while not select.select([end], [], [], _PROMPT_S)[0]:
+            pass
+    finally:
+        os.close(end)

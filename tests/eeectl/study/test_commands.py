@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -72,6 +73,19 @@ def test_a_sigterm_is_sent_on_and_the_command_restores_what_it_changed(tmp_path:
     assert restored.exists()
     assert calls == [1]
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+_TERMINATED_EARLY = """
+import os, signal, sys
+from eeectl.study.commands import run_command
+sys.addaudithook(lambda event, _: os.kill(os.getpid(), signal.SIGTERM) if event == "subprocess.Popen" else None)
+sys.exit(run_command([sys.executable, "-c", "import time; time.sleep(90)"]))
+"""
+
+
+def test_a_sigterm_that_comes_while_the_command_is_started_is_sent_on_too() -> None:
+    done = subprocess.run([sys.executable, "-c", _TERMINATED_EARLY], check=False, timeout=60)
+    assert done.returncode == INTERRUPTED
 
 
 def test_a_command_that_a_signal_ends_is_interrupted() -> None:
