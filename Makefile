@@ -12,8 +12,7 @@ SIDE_BY_SIDE := $(MAKE) --keep-going --jobs 2 --output-sync=target --no-print-di
 PYTEST := pytest --quiet --no-header --durations=25 --durations-min=5
 # Three on two cores: a third of the time they wait.
 UNITS := $(PYTEST) -n 3 --dist worksteal
-# tests/support/longest_first.py groups and orders them.
-LIVE := $(PYTEST) -n 4 --longest-first --no-loadscope-reorder
+LIVE := $(PYTEST) -n 4 --dist worksteal
 
 demo: setup
 	python -m eeectl.demo
