@@ -3,10 +3,14 @@
 Trials of one block were measured close to each other, so A and B of a block share any drift. The ratio is therefore the
 median over blocks of the ratio within each block, and so is the difference. The bootstrap draws whole blocks with
 replacement (Efron 1979; blocks were randomised and are independent), and then trials within each drawn block. A
-percentile interval of few values is too narrow: with three blocks it contains the truth three times in four. Fewer than
-six are marked as weak, and of weak ones none is said to differ. Of fewer than three the interval says nothing.
+percentile interval of few values is too narrow: with three blocks it contains the truth three times in four. So with
+three to five blocks the intervals of ratio and difference are Student's t of the blocks' own (of the ratio, of its
+logarithms). Fewer than six blocks are marked as weak, and of weak ones none is said to differ. Of fewer than three the
+interval says nothing.
 
 Two different runs have no blocks in common: their trials are then drawn separately, and their medians compared.
+
+Energy is a trial's mean power times its run time, where its meters resolve it (`trial_energy.py`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,9 +20,10 @@ from typing import Final, Literal
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from analysis.interval import Floats, Interval
-from analysis.power.energy import energy_of
+from analysis.power.trial_energy import mean_watt_of, run_time_s
 from record.samples import PowerSeries, RunSamples
 from record.trial_events import Level
 from record.trials import Trial
@@ -95,13 +100,20 @@ def compare(
             np.median(random.choice(values, (_ROUNDS, values.size)), axis=1)[:, None] for values in (values_a, values_b)
         )
         whole_a, whole_b = np.array([mid_a]), np.array([mid_b])
+    ratio = _ratio(whole_a, whole_b, inner_a, inner_b)
+    difference = _about(float(np.median(whole_b - whole_a)), np.median(inner_b - inner_a, axis=1))
+    if pairing == "blocks" and _LEAST_BLOCKS <= len(a) < _FEW_BLOCKS:
+        difference = _student(difference.value, whole_b - whole_a)
+        if np.all(whole_a > 0) and np.all(whole_b > 0):
+            logs = _student(float(np.log(ratio.value)), np.log(whole_b / whole_a))
+            ratio = Interval.about(ratio.value, float(np.exp(logs.low)), float(np.exp(logs.high)))
     return Comparison(
         figure,
         unit,
         _about(mid_a, np.median(inner_a, axis=1)),
         _about(mid_b, np.median(inner_b, axis=1)),
-        _ratio(whole_a, whole_b, inner_a, inner_b),
-        _about(float(np.median(whole_b - whole_a)), np.median(inner_b - inner_a, axis=1)),
+        ratio,
+        difference,
         (values_a.size, values_b.size),
         len(a) if pairing == "blocks" else 0,
         pairing,
@@ -128,6 +140,13 @@ def _ratio(whole_a: Floats, whole_b: Floats, inner_a: Floats, inner_b: Floats) -
     return _about(float(np.median(whole_b / whole_a)), np.median(inner_b / inner_a, axis=1))
 
 
+def _student(value: float, values: Floats) -> Interval:
+    """A median of few values, with Student's interval of their mean."""
+    half = float(stdtrit(values.size - 1, 0.975) * np.std(values, ddof=1) / np.sqrt(values.size))
+    mean = float(np.mean(values))
+    return Interval.about(value, mean - half, mean + half)
+
+
 def _about(value: float, drawn: Floats) -> Interval:
     low, high = np.percentile(drawn, (2.5, 97.5))
     return Interval.about(value, low, high)
@@ -152,22 +171,23 @@ def unit_of(trials: Sequence[Trial], figure: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """Energy of one trial, the sum of some meters; `half_joule` is half of its 95 % interval."""
+    """Mean power of one trial, the sum of some meters; `half_watt` is half of its 95 % interval."""
 
-    energy_joule: float
-    half_joule: float
-    window_s: float
+    mean_watt: float
+    half_watt: float
+    run_s: float
 
     @property
-    def mean_watt(self) -> float:
-        """Mean power."""
-        return self.energy_joule / self.window_s
+    def energy_joule(self) -> float:
+        """Energy over the program's run time."""
+        return self.mean_watt * self.run_s
 
 
 class Energies:
     """Energy of a run's trials from the meters of `devices`, of all devices if empty."""
 
     def __init__(self, samples: RunSamples, devices: Sequence[str] = ()) -> None:
+        self._facts = samples.facts
         watts = samples.table("watts").filter(_measured())
         places = watts.select("strip", "outlet", "feeds").unique(maintain_order=True).rows()
         single = {strip for strip, outlet, _ in places if outlet > 0}
@@ -177,19 +197,20 @@ class Energies:
             if (outlet > 0 and (feeds in devices or (not devices and feeds)))
             or (outlet == 0 and strip not in single and not devices)
         )
-        self._series: list[PowerSeries] = [samples.power(*place).fresh() for place in self.meters]
+        self._series: list[tuple[str, PowerSeries]] = [
+            (place[0], samples.power(*place).fresh()) for place in self.meters
+        ]
 
     def of(self, trial: Trial) -> Metered | None:
-        """The energy of its window; None if a meter has no readings in it."""
-        joule, squares = 0.0, 0.0
-        for series in self._series:
-            try:
-                found = energy_of(series, trial.begun_ns, trial.ended_ns)
-            except ValueError:
+        """The energy of a trial; None if a meter does not resolve its window."""
+        watt, squares = 0.0, 0.0
+        for strip, series in self._series:
+            found = mean_watt_of(series, trial, self._facts, strip)
+            if found is None:
                 return None
-            joule += found.energy_joule.value
-            squares += found.energy_joule.half_width**2
-        return Metered(joule, float(np.sqrt(squares)), trial.window_s) if self._series else None
+            watt += found.value
+            squares += found.half_width**2
+        return Metered(watt, float(np.sqrt(squares)), run_time_s(trial)) if self._series else None
 
 
 def _measured() -> pl.Expr:

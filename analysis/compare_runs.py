@@ -12,8 +12,11 @@ from lab.errors import LabError
 from record.samples import RunSamples
 from record.trials import Trial, read_trials
 
-FIRST: Final = ("time", "time_steady", "energy", "power")
-"""Figures that come first, and alone unless more are asked for."""
+FIRST: Final = ("time", "time_steady", "mpi_time", "elapsed", "energy", "power")
+"""Figures that come first, and alone unless more are asked for: run times, then what meters show."""
+
+_INSTEAD: Final = ("mpi_time", "elapsed")
+"""Run times of programs that report none of their own: the first that there is stands for it."""
 
 _Values = dict[int, list[float]]
 """By block."""
@@ -86,7 +89,7 @@ def compare_sides(
         )
     compared = set(a.levels) | set(b.levels)
     shared = [name for name in sides[0].units if name in sides[1].units]
-    first = [name for name in FIRST if name in shared]
+    first = _first(shared)
     wanted = figures or (first if first and not every else shared)
     names = [name for name in (*first, *(name for name in shared if name not in first)) if name in wanted]
     rows: list[tuple[str, Comparison]] = []
@@ -104,6 +107,13 @@ def compare_sides(
         if len(found) > 1:
             rows.append(("all together", _together(cells, [cell for cell, _ in found], name, one_run=one_run)))
     return rows
+
+
+def _first(shared: Sequence[str]) -> list[str]:
+    """Run time, energy and power; of run times that stand for the program's own, one if it has none."""
+    own = any(name in shared for name in ("time", "time_steady"))
+    instead = next((name for name in _INSTEAD if name in shared), "") if not own else ""
+    return [name for name in FIRST if name in shared and (name not in _INSTEAD or name == instead)]
 
 
 def _together(cells: list[dict[str, _Values]], names: Sequence[str], figure: str, *, one_run: bool) -> Comparison:

@@ -6,8 +6,11 @@ name is its kind.
 """
 
 import json
-from collections.abc import Mapping
+import re
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from record.trial_events import Level
@@ -23,6 +26,12 @@ _NOTHING_SAVED: Final[Mapping[str, tuple[Level, ...]]] = {
     "speed_mbps": ("auto",),
 }
 """Levels at which the lab saves no energy."""
+
+_COMMAND: Final = "command"
+"""The program of the table that is any command: what it runs gives its configurations their program."""
+
+_OF_OUTPUT: Final = frozenset({"expect", "mpi", "figures"})
+"""Parameters of a command that change how its output is read, not what runs."""
 
 STREAM: Final = "stream_from"
 """The parameter of a probe that names the host whose stream kept ports awake meanwhile."""
@@ -88,10 +97,15 @@ class Factors:
         the same one.
         """
         given = {**trial.parameters, **trial.levels}
+        program = trial.program
+        if program == _COMMAND:
+            program = command_name(given.get("words", ()))
+            given = {key: _line(value) if key == "words" else value for key, value in given.items()}
+            given = {key: value for key, value in given.items() if key not in _OF_OUTPUT}
         others = (LAB_KINDS - {"hold_us"}) | _PLACE_KINDS
         kept = {key: value for key, value in given.items() if self.kind(key) not in others}
         parameters = tuple(sorted((key, _frozen(value)) for key, value in kept.items()))
-        return Configuration(trial.program, trial.hosts, trial.ranks_per_host, parameters)
+        return Configuration(program, trial.hosts, trial.ranks_per_host, parameters)
 
     def hold_us(self, configuration: Configuration) -> float | None:
         """The hold threshold, if it was a factor."""
@@ -120,6 +134,22 @@ class Factors:
         eee = [level in ("on", True) for name, level in state if self.kind(name) == "eee"]
         rest = tuple((name, level) for name, level in state if self.kind(name) != "eee")
         return all(eee) if eee and len(set(eee)) == 1 and self.saves_nothing(rest) else None
+
+
+def command_name(words: str | Sequence[str]) -> str:
+    """What a command is called: the file that it runs, of an interpreter its script.
+
+    >>> command_name("/shared/halo 100"), command_name(["python3", "-u", "/shared/ring.py", "7"])
+    ('halo', 'ring.py')
+    """
+    parts = shlex.split(words) if isinstance(words, str) else list(map(str, words))
+    names = [PurePosixPath(part).name for part in parts if not part.startswith("-")]
+    interpreted = len(names) > 1 and re.fullmatch(r"python[\d.]*|bash|sh|perl|julia|Rscript|env", names[0])
+    return next(iter(names[1:] if interpreted else names), _COMMAND) or _COMMAND
+
+
+def _line(words: str | Sequence[str]) -> str:
+    return words if isinstance(words, str) else shlex.join(map(str, words))
 
 
 def state_text(state: State) -> str:

@@ -2,8 +2,8 @@
 
 Sources of each number, in order of preference:
 
-* run time: the figure `time_steady`, which iterations far slower than the median do not enter; else `time`; else the
-  length of the measured window.
+* run time: the figure `time_steady`, which iterations far slower than the median do not enter; else `time`; else
+  `mpi_time`, between MPI_Init and MPI_Finalize; else the length of the measured window.
 * n: the figure `communications`, calls of MPI functions; else the messages that a node sent to other nodes
   (`traffic.json`).
 * S: the figure `communication_size`; else the bytes that a node sent to other nodes, divided by n: as counted by Open
@@ -25,6 +25,7 @@ from analysis.agent_file import read_agent_file
 from analysis.calibration import Estimate
 from analysis.configurations import Configuration, Factors
 from analysis.interval import Floats, of_median
+from analysis.power.trial_energy import run_time_s
 from analysis.programs.profile import Direction, Gaps, NodeGaps, Profile, ProfileError, Traffic
 from record.store import read_facts
 from record.trials import Trial, read_trials
@@ -33,9 +34,8 @@ _T = TypeVar("_T")
 
 
 def time_of(trial: Trial) -> float:
-    """Run time of a trial, seconds: as the program reports it, else the length of its window."""
-    reported = (trial.figures.get(name) for name in ("time_steady", "time"))
-    return next((figure.value for figure in reported if figure is not None and figure.unit == "s"), trial.window_s)
+    """Run time of a trial, seconds: as the program or its ranks report it, else the length of its window."""
+    return run_time_s(trial)
 
 
 def profiles_of(folder: Path, link_mbps: float = 1_000.0) -> tuple[Profile, ...]:

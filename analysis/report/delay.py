@@ -15,6 +15,7 @@ from analysis.links.fit_links import link_name
 from analysis.links.path_delay import passing_delay_us
 from analysis.links.policies import path_of
 from analysis.report.drawing import Drawing, draw, label, logarithmic, series_style
+from analysis.report.measure import fit_command, probe_command
 from analysis.report.report_data import ReportData
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
@@ -79,12 +80,12 @@ def delay(data: ReportData) -> Section | Missing:
     title = "Response delay against send interval"
     paths = _paths(data)
     if not paths:
-        return Missing(title, "no run has a ping-interval probe.", "eeectl probe")
+        return Missing(title, "no run has a ping-interval probe.", probe_command(data))
     warnings = []
     if len(paths) > _PATHS:
         warnings.append(f"{len(paths)} paths were probed: the first {_PATHS} are drawn, the table has all of them.")
     if any(path.policy is None for path in paths):
-        warnings.append("Some paths have no fitted policy: use eeectl fit RUN -o calibration.yaml, then --calibration.")
+        warnings.append(f"Some paths have no fitted policy: {fit_command(data)}, then --calibration.")
     text = (
         "Each echo waits for the sleeping transmitters on its path. The delay is its round trip less a round trip "
         "awake. Grey points are echoes with EEE on; the line is the fitted policy."

@@ -1,11 +1,13 @@
 """What EEE changed for each configuration of a program: run time and joules, measured and predicted.
 
 Configurations with fewer than six trials get their intervals of run time from the scatter of all configurations of the
-program together (`slower_percents`).
+program together (`slower_percents`). A single block shows nothing of what differs from block to block, so it has no
+interval however often it repeats; and neither has what scatters less freely than three blocks of one configuration.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from analysis.configurations import Configuration
 from analysis.interval import Interval
@@ -22,15 +24,17 @@ from analysis.report.report_data import (
     natural,
     slower_percents,
     spread_of,
-    with_pooled,
 )
+
+_LEAST_FREE: Final = 4
+"""Degrees of freedom of three blocks of one configuration, with EEE off and on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
     """One configuration. `idle_us`: mean gap between communications. Percentages are of the values without EEE.
 
-    `slower_percent`: if nothing was repeated, without width. `saved_percent`: of the joules of `meter_count` metered
+    `slower_percent`: without width unless `has_interval`. `saved_percent`: of the joules of `meter_count` metered
     devices of the network, None if they were not measured; `predicted_...`: of our model, None if it was not fitted.
     """
 
@@ -40,6 +44,7 @@ class Effect:
     meter_count: int
     predicted_slower_percent: Interval | None
     predicted_saved_percent: Interval | None
+    has_interval: bool = False
 
     @property
     def idle_us(self) -> float:
@@ -76,19 +81,27 @@ def effects_of(data: ReportData) -> Mapping[str, Sequence[Effect]]:
 def effect_bars_text(effects: Sequence[Effect]) -> str:
     """The sentence of a caption that explains the bars of run time."""
     counts = [one.slower_percent.count for one in effects]
-    if max(counts) == 1 or min(counts) >= FEW:
+    if not any(one.has_interval for one in effects):
+        return "No bars: fewer than three blocks, so nothing is known about their spread."
+    if min(counts) >= FEW:
         return bars_text(counts)
     n = f"n = {min(counts)}" if min(counts) == max(counts) else f"n = {min(counts)} to {max(counts)}"
     return f"Medians of {n} trials; bars are 95 % intervals from the scatter of all configurations together."
 
 
 def _pooled(group: Sequence[Effect]) -> Sequence[Effect]:
-    """With intervals for configurations of few trials, if any was repeated."""
+    """With intervals, as far as enough was repeated."""
     slower = slower_percents([_of_calls(one.pair) for one in group])
-    return [
-        replace(one, slower_percent=with_pooled(one.slower_percent, pooled))
-        for one, pooled in zip(group, slower, strict=True)
-    ]
+    free = sum(len(side) - 1 for one in group for side in (one.pair.off_s, one.pair.on_s))
+    return [_with_interval(one, pooled, free) for one, pooled in zip(group, slower, strict=True)]
+
+
+def _with_interval(one: Effect, pooled: Spread | None, free: int) -> Effect:
+    if one.pair.blocks < 2 or free < _LEAST_FREE:
+        value = one.slower_percent.interval.value
+        return replace(one, slower_percent=Spread(Interval(value, value, value), one.slower_percent.count))
+    own = one.slower_percent if pooled is None or one.slower_percent.count >= FEW else pooled
+    return replace(one, slower_percent=own, has_interval=True)
 
 
 def _of_calls(pair: Pair) -> tuple[Sequence[float], Sequence[float]]:

@@ -4,14 +4,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Final
 
-import numpy as np
 import polars as pl
 
 from analysis.interval import Interval
-from analysis.power.energy import MeterTraits, energy_of
-from analysis.programs.profile_reading import time_of
+from analysis.power.trial_energy import mean_watt_of, run_time_s
 from analysis.report.report_data import RunData, Spread, spread_of
 from record.samples import PowerSeries
 from record.trials import Trial
@@ -21,7 +18,7 @@ from record.trials import Trial
 class TrialEnergy:
     """Mean power in a trial's window with its 95 % interval, None where a meter knows nothing of it; and the run time.
 
-    A window includes the program's start and end, so energy is its mean power times the program's own run time.
+    A window may include the program's start and end, so energy is its mean power times the program's own run time.
     Simplification: the meter's lag is assumed to be 0. It shifts the window, which matters little under an even load.
     """
 
@@ -122,44 +119,13 @@ def energy_of_trial(run: RunData, trial: Trial, meters: Iterable[Meter]) -> Tria
     network: list[Interval | None] = []
     every: list[Interval | None] = []
     for meter in meters:
-        found = _mean_watt(run, trial, meter)
+        found = mean_watt_of(meter.series, trial, run.facts, meter.strip)
         every.append(found)
         if meter.feeds not in run.hosts:
             network.append(found)
-    return TrialEnergy(_whole(network), _whole(every), time_of(trial))
-
-
-def _mean_watt(run: RunData, trial: Trial, meter: Meter) -> Interval | None:
-    if trial.window_s < period_s(meter.series):
-        return None
-    try:
-        bound_ns = _bound_ns(run, meter.strip)
-        return energy_of(meter.series, trial.begun_ns, trial.ended_ns, MeterTraits(), bound_ns).mean_watt
-    except ValueError:
-        return None
+    return TrialEnergy(_whole(network), _whole(every), run_time_s(trial))
 
 
 def _whole(parts: Sequence[Interval | None]) -> Interval | None:
     known = [part for part in parts if part is not None]
     return added(known) if len(known) == len(parts) else None
-
-
-_EARLY: Final = 0.1
-_LEAST_CHANGES: Final = 4
-
-
-def period_s(series: PowerSeries) -> float:
-    """How often a meter shows a new value: not more often than it is polled, nor than its readings change.
-
-    Readings of a steady load may change rarely however fresh they are, so the short distances between changes count.
-    """
-    time_s = (series.sent_ns - series.sent_ns[0]) / 1e9
-    polled_s = float(np.median(np.diff(time_s))) if time_s.size > 1 else math.inf
-    changes_s = np.diff(time_s[1:][np.diff(series.power_watt) != 0])
-    if changes_s.size < _LEAST_CHANGES:
-        return polled_s
-    return max(polled_s, float(np.quantile(changes_s, _EARLY)))
-
-
-def _bound_ns(run: RunData, strip: str) -> int:
-    return max((int(clock["bound_ns"]) for clock in run.facts.get("clocks", ()) if clock["source"] == strip), default=0)

@@ -19,6 +19,7 @@ from analysis.predict.what_if import WhatIf
 from analysis.programs.miwa import modelled_us
 from analysis.report.drawing import Drawing, draw, label, logarithmic, series_style
 from analysis.report.energies import energy_of_trial, meters_of, repeated
+from analysis.report.measure import NOT_COUNTED, fit_command, sweep_command
 from analysis.report.report_data import (
     Pair,
     ReportData,
@@ -34,8 +35,6 @@ from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 from analysis.run_lab import lab_of_run
 
-_FIT = "eeectl fit RUN -o calibration.yaml, then eeectl report RUN --calibration calibration.yaml"
-_MEASURE = "eeectl sweep EXPERIMENT.yaml, with the factor eee, then eeectl fit RUN"
 _ROWS = 16
 _MEASURED = WhatIf("measured", "measured")
 
@@ -60,10 +59,10 @@ def estimates(data: ReportData) -> Section | Missing:
     title = "Estimated against measured run times"
     found = estimated(data)
     if not found:
-        return Missing(title, "no program ran with EEE on and off.", _MEASURE)
+        return Missing(title, NOT_COUNTED, sweep_command(data, "eee=on,off", "--gaps", "--traffic"))
     known = [one for one in found if one.ours is not None or one.miwa_s is not None]
     if not known:
-        return Missing(title, "no run-time model was fitted for these programs.", _FIT)
+        return Missing(title, "no run-time model was fitted for these programs.", fit_command(data))
     groups: dict[str, list[Estimated]] = {}
     for one in known:
         groups.setdefault(one.pair.configuration.placement, []).append(one)

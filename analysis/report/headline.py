@@ -8,20 +8,45 @@ from matplotlib.figure import Figure
 from analysis.interval import Interval
 from analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
 from analysis.report.eee_effect import Effect, effect_bars_text, effects_of
-from analysis.report.report_data import ReportData
+from analysis.report.report_data import ReportData, file_name, short_names
+from analysis.report.run_times import Change, changes_of, configuration_drawing
 from analysis.report.table import Cell, Column, Table
 
 _WIDE = 20.0
 
 
 def headline(data: ReportData) -> tuple[Drawing, Table] | None:
-    """Of the program with the most configurations; None if none ran with EEE off and on."""
+    """Of the program with the most gaps; without any, by configuration; None if none ran with EEE off and on."""
     groups = effects_of(data)
     if not groups:
-        return None
+        return _by_configuration(data)
     name = max(groups, key=lambda key: len(groups[key]))
     effects = sorted(groups[name], key=lambda one: one.idle_us)
     return _drawing(name, effects), _table(effects)
+
+
+def _by_configuration(data: ReportData) -> tuple[Drawing, Table] | None:
+    """Where no calls were counted there is no mean gap to draw over."""
+    found: dict[str, list[Change]] = {}
+    for change in changes_of(data):
+        if change.of_eee:
+            found.setdefault(change.name, []).append(change)
+    if not found:
+        return None
+    name = max(found, key=lambda key: len(found[key]))
+    changes = found[name]
+    drawing = configuration_drawing(f"headline-{file_name(name)}", f"What EEE costs, {name}", name, changes)
+    names = short_names([one.series.configuration for one in changes])
+    columns = (
+        Column("configuration"),
+        Column("slower by EEE", "%"),
+        Column("joules saved", "%"),
+        Column("blocks", "1"),
+    )
+    rows = tuple(
+        (names[one.series.configuration], one.slower_percent, one.saved_percent, one.time.blocks) for one in changes
+    )
+    return drawing, Table("headline", "What EEE costs and saves", columns, rows, behind_figure=True)
 
 
 def _drawing(name: str, effects: Sequence[Effect]) -> Drawing:

@@ -12,6 +12,7 @@ from analysis.predict.topologies import TABLE_3, TABLE_4, Topology
 from analysis.predict.what_if import parse_what_if
 from analysis.programs.profile import Profile
 from analysis.report.drawing import Drawing, draw, label, series_style
+from analysis.report.measure import fit_command, sweep_command
 from analysis.report.report_data import ReportData
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
@@ -31,9 +32,9 @@ def networks(data: ReportData) -> Section | Missing:
     profiles = [profile for run in data.runs for profile in run.profiles if profile.gaps and profile.call_count]
     if not profiles:
         why = "no program ran without EEE while its gaps were recorded."
-        return Missing(title, why, "eeectl sweep EXPERIMENT.yaml, with recordings: {gaps: true}")
+        return Missing(title, why, sweep_command(data, "eee=on,off", "--gaps", "--traffic"))
     if data.calibration is None:
-        return Missing(title, "no calibration was given.", "eeectl fit RUN -o calibration.yaml")
+        return Missing(title, "no calibration was given.", fit_command(data))
     profile = max(profiles, key=lambda one: one.base_s.value)
     drawings, rows = [], []
     warnings: dict[str, None] = {}

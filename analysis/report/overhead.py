@@ -7,11 +7,10 @@ from analysis.calibration import Calibration, ProgramTime
 from analysis.predict.run_time import program_time
 from analysis.programs.miwa import modelled_us
 from analysis.report.drawing import Drawing, draw, error_bars, label, series_style
+from analysis.report.measure import NOT_COUNTED, fit_command, sweep_command
 from analysis.report.report_data import Pair, ReportData, bars_text, file_name, pairs_of, short_names
 from analysis.report.section import Missing, Section
 from analysis.report.table import Column, Table
-
-_COMMAND = "eeectl sweep EXPERIMENT.yaml, with the factor eee"
 
 
 def overhead(data: ReportData) -> Section | Missing:
@@ -19,12 +18,12 @@ def overhead(data: ReportData) -> Section | Missing:
     title = "Overhead of EEE against the mean gap"
     groups = grouped(data)
     if not groups:
-        return Missing(title, "no program ran with EEE on and off.", _COMMAND)
+        return Missing(title, NOT_COUNTED, sweep_command(data, "eee=on,off", "--gaps", "--traffic"))
     calibration = data.calibration
     drawings = tuple(_drawing(name, pairs, time_model(calibration, pairs)) for name, pairs in groups.items())
     warnings: tuple[str, ...] = ()
     if calibration is None or any(_miwa(time_model(calibration, pairs)) is None for pairs in groups.values()):
-        warnings = ("Some programs have no fitted curve: use eeectl fit RUN -o calibration.yaml, then --calibration.",)
+        warnings = (f"Some programs have no fitted curve: {fit_command(data)}, then --calibration.",)
     text = (
         "The overhead is the difference of run times divided by the communications of a node (Miwa's Eq. 1 and 2), "
         "the mean gap is I = T/n - S/B (Eq. 4). The curve is f(I) of Eq. 3."

@@ -22,11 +22,13 @@ from analysis.report.overhead import overhead
 from analysis.report.parameters import parameters
 from analysis.report.power import power
 from analysis.report.report_data import ReportData
+from analysis.report.run_times import run_times
 from analysis.report.section import Missing, Section
 from analysis.report.table import Table, save_table
 from analysis.report.trade import saving, trade
 
 SECTIONS: Final[Sequence[Callable[[ReportData], Section | Missing]]] = (
+    run_times,
     delay,
     overhead,
     estimates,

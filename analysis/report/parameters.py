@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pydantic import BaseModel
 
 from analysis.calibration import Calibration, Estimate
+from analysis.report.measure import fit_command
 from analysis.report.report_data import ReportData
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
@@ -26,7 +27,7 @@ def parameters(data: ReportData) -> Section | Missing:
     title = "Fitted parameters"
     calibration = data.calibration
     if calibration is None:
-        return Missing(title, "no calibration was given.", "eeectl fit RUN -o calibration.yaml")
+        return Missing(title, "no calibration was given.", fit_command(data))
     tables = [_table("links", "EEE policy of links", calibration.links.items())]
     tables.append(_table("power", "Power", _power(calibration)))
     tables.append(_table("run-time", "Run time under EEE", calibration.run_time.items()))

@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 from analysis.interval import Floats
 from analysis.report.drawing import PAGE_INCH, Drawing, draw, label, series_style
 from analysis.report.energies import meters_of
+from analysis.report.measure import study_command
 from analysis.report.report_data import ReportData, RunData
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 from record.event_kinds import EventKind
 from record.samples import PowerSeries
 
-_COMMAND = "eeectl run EXPERIMENT.yaml in a lab with power strips"
 _SERIES = 6
 _POINTS = 1_500
 _NAMED_EVENTS = 12
@@ -46,7 +46,7 @@ def power(data: ReportData) -> Section | Missing:
     title = "Power against time"
     runs = [run for run in data.runs if not run.watts.filter(pl.col("power_watt").is_not_null()).is_empty()]
     if not runs:
-        return Missing(title, "no run has readings of a meter.", _COMMAND)
+        return Missing(title, "no run has readings of a meter.", study_command(data))
     drawings, rows = [], []
     for number, run in enumerate(runs):
         start_ns = _start_ns(run)

@@ -174,11 +174,6 @@ def slower_percents(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) ->
     return found
 
 
-def with_pooled(own: Spread, pooled: Spread | None) -> Spread:
-    """A configuration's own bar, or, of too few values for an interval, that of `slower_percents`, if there is one."""
-    return own if pooled is None or own.count >= FEW else pooled
-
-
 def bars_text(counts: Sequence[int]) -> str:
     """The sentence of a caption that explains the bars."""
     if not counts:
@@ -202,6 +197,8 @@ class Pair:
     profile: Profile
     off_s: tuple[float, ...]
     on_s: tuple[float, ...]
+    blocks: int = 1
+    """Blocks with trials of both."""
 
     @property
     def overhead_us(self) -> Spread:
@@ -218,18 +215,20 @@ class Pair:
 
 
 def pairs_of(run: RunData) -> tuple[Pair, ...]:
-    """Configurations that were measured with EEE off and with EEE on, all else the same."""
+    """Configurations that were measured with EEE off and on, all else the same, and whose calls were counted."""
     profiles = {profile.name: profile for profile in run.profiles}
-    times: dict[Configuration, tuple[list[float], list[float]]] = {}
+    trials: dict[Configuration, tuple[list[Trial], list[Trial]]] = {}
     for trial in run.programs():
         eee = run.factors.with_eee(run.factors.state_of(trial))
         if eee is not None:
-            times.setdefault(run.factors.configuration_of(trial), ([], []))[eee].append(time_of(trial))
+            trials.setdefault(run.factors.configuration_of(trial), ([], []))[eee].append(trial)
     found = []
-    for config, (off, on) in times.items():
+    for config, sides in trials.items():
         profile = profiles.get(config.name)
+        off, on = (tuple(time_of(trial) for trial in side) for side in sides)
+        shared = {trial.block for trial in sides[0]} & {trial.block for trial in sides[1]}
         if off and on and profile is not None and profile.call_count:
-            found.append(Pair(config, profile, tuple(off), tuple(on)))
+            found.append(Pair(config, profile, off, on, len(shared)))
     return tuple(sorted(found, key=lambda pair: pair.profile.idle_us))
 
 

@@ -114,6 +114,8 @@ def cell_text(cell: Cell) -> str:
 def _interval(found: Interval) -> str:
     if found.low == found.high:
         return number(found.value)
+    if math.isnan(found.low) and math.isnan(found.high):
+        return f"{number(found.value)} (–)"  # noqa: RUF001 - too little was repeated for an interval
     width, size = found.high - found.low, max(abs(found.low), abs(found.high))
     if width < 1e-6 * size:
         return number(found.value)
@@ -150,5 +152,5 @@ def _heads(column: Column, *, wide: bool) -> list[str]:
 
 def _cells(cell: Cell, *, wide: bool) -> list[str | int | float | None]:
     if isinstance(cell, Interval):
-        return [cell.value, cell.low, cell.high]
+        return [cell.value, *(None if math.isnan(end) else end for end in (cell.low, cell.high))]
     return [cell, None, None] if wide else [cell]

@@ -3,16 +3,19 @@
 As in Koibuchi et al. (2011), Figs. 3-6, and in Andujar et al. (2023), Figs. 4 and 6.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from matplotlib.figure import Figure
 
+from analysis.compare import Comparison, compare
 from analysis.configurations import Configuration, State, state_text
 from analysis.interval import Interval
 from analysis.programs.profile_reading import time_of
 from analysis.report.drawing import STYLES, Drawing, draw, error_bars, label, logarithmic, series_style
 from analysis.report.energies import TrialEnergy, energy_of_trial, meters_of, ratio, repeated
+from analysis.report.measure import sweep_command
 from analysis.report.report_data import (
     ReportData,
     RunData,
@@ -22,34 +25,41 @@ from analysis.report.report_data import (
     natural,
     natural_state,
     short_names,
-    slower_percents,
     spread_of,
-    with_pooled,
 )
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 
-_COMMAND = "eeectl sweep EXPERIMENT.yaml, with a factor of kind link, speed_mbps or eee and meters that are read"
-
-
-_Value = tuple[float, TrialEnergy]
+_Value = tuple[int, float, TrialEnergy]
+"""Block, run time in seconds, energy."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatePoint:
-    """One configuration in one state of the lab: run times of its trials; energies in joules, None without readings."""
+    """One configuration in one state of the lab: run times of its trials; energies in joules, None without readings.
+
+    `by_block`: the run times by the number of their block.
+    """
 
     state: State
-    times_s: tuple[float, ...]
+    by_block: Mapping[int, tuple[float, ...]]
     time_s: Spread
     network_watt: Spread | None
     network_joule: Spread | None
     all_joule: Spread | None
 
+    @property
+    def times_s(self) -> tuple[float, ...]:
+        """All run times."""
+        return tuple(time_s for own in self.by_block.values() for time_s in own)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Series:
-    """A configuration in several states; the first saves nothing."""
+    """A configuration in several states; the others are compared with the first, which saves nothing.
+
+    Of `series_of(..., least=True)` the first may be the state that saves least, or the only one.
+    """
 
     run: RunData
     configuration: Configuration
@@ -61,7 +71,9 @@ def saving(data: ReportData) -> Section | Missing:
     title = "Performance against power saved"
     series = [one for one in series_of(data) if one.points[0].network_joule is not None]
     if not series:
-        return Missing(title, "no program ran in two states of the lab with the network's power measured.", _COMMAND)
+        return Missing(
+            title, "no program ran in two states of the lab with the network's power measured.", sweep_command(data)
+        )
     text = (
         "Performance is the run time without saving divided by that with saving; the power saved is that of the "
         "network, as the mean measured in the same trials, not as computed from the nominal power of ports."
@@ -75,7 +87,7 @@ def trade(data: ReportData) -> Section | Missing:
     title = "Run time against energy"
     series = [one for one in series_of(data) if one.points[0].all_joule is not None]
     if not series:
-        return Missing(title, "no program ran in two states of the lab with power measured.", _COMMAND)
+        return Missing(title, "no program ran in two states of the lab with power measured.", sweep_command(data))
     text = "Lower left is better. Each point is a program in one state of the lab."
     drawings = []
     for name, group in _grouped(series).items():
@@ -85,8 +97,12 @@ def trade(data: ReportData) -> Section | Missing:
     return Section("trade", title, text, tuple(drawings), (_trade_table(series),), watts="figures")
 
 
-def series_of(data: ReportData) -> list[Series]:
-    """Configurations that ran in a state that saves nothing, and in others; both in their natural order."""
+@lru_cache(maxsize=4)
+def series_of(data: ReportData, *, least: bool = False) -> tuple[Series, ...]:
+    """Configurations that ran in a state that saves nothing, and in others; both in their natural order.
+
+    `least`: every configuration that ran, beginning with the state that saves least.
+    """
     found = []
     for run in data.runs:
         factors = run.factors
@@ -94,15 +110,30 @@ def series_of(data: ReportData) -> list[Series]:
         meters = meters_of(run)
         for trial in run.programs():
             states = groups.setdefault(factors.configuration_of(trial), {})
-            value = time_of(trial), energy_of_trial(run, trial, meters)
+            value = trial.block, time_of(trial), energy_of_trial(run, trial, meters)
             states.setdefault(factors.state_of(trial), []).append(value)
         for configuration, states in groups.items():
             base = next((state for state in states if factors.saves_nothing(state)), None)
-            if base is None or len(states) < 2:
+            if base is None and least:
+                base = min(states, key=natural_state)
+            if base is None or (len(states) < 2 and not least):
                 continue
             order = [base, *sorted((state for state in states if state != base), key=natural_state)]
             found.append(Series(run, configuration, _alike([_point(state, states[state]) for state in order])))
-    return sorted(found, key=lambda one: natural(one.configuration))
+    return tuple(sorted(found, key=lambda one: natural(one.configuration)))
+
+
+def compared(one: Series, point: StatePoint) -> Comparison | None:
+    """Run times in a state against those in the first, block by block, as `eeectl compare` has it; None for the first.
+
+    None, too, if the two have no block in common.
+    """
+    if point is one.points[0]:
+        return None
+    try:
+        return compare(one.points[0].by_block, point.by_block, "time", "s")
+    except ValueError:
+        return None
 
 
 def _alike(points: Sequence[StatePoint]) -> tuple[StatePoint, ...]:
@@ -121,14 +152,16 @@ def _alike(points: Sequence[StatePoint]) -> tuple[StatePoint, ...]:
 
 
 def _point(state: State, values: Sequence[_Value]) -> StatePoint:
-    times_s = tuple(time_s for time_s, _ in values)
+    by_block: dict[int, tuple[float, ...]] = {}
+    for block, time_s, _ in values:
+        by_block[block] = (*by_block.get(block, ()), time_s)
     return StatePoint(
         state,
-        times_s,
-        spread_of(times_s),
-        _spread([energy.network_watt for _, energy in values]),
-        _spread([energy.network_joule for _, energy in values]),
-        _spread([energy.all_joule for _, energy in values]),
+        by_block,
+        spread_of([time_s for _, time_s, _ in values]),
+        _spread([energy.network_watt for _, _, energy in values]),
+        _spread([energy.network_joule for _, _, energy in values]),
+        _spread([energy.all_joule for _, _, energy in values]),
     )
 
 
@@ -155,12 +188,14 @@ def saved_percent(one: Series, point: StatePoint) -> Interval:
 
 
 def slower_percent(one: Series, point: StatePoint) -> Spread:
-    """By how much the program is slower in a state; of single trials, without width."""
-    base = one.points[0]
-    found = Interval(1.0, 1.0, 1.0) if point is base else ratio(point.time_s.interval, base.time_s.interval)
-    ends = (100 * (found.value - 1), 100 * (found.low - 1), 100 * (found.high - 1))
-    own = Spread(Interval.about(*ends), min(base.time_s.count, point.time_s.count))
-    return with_pooled(own, slower_percents([(base.times_s, point.times_s)])[0])
+    """By how much the program is slower in a state; of fewer than three blocks, without width."""
+    time = compared(one, point)
+    count = min(one.points[0].time_s.count, point.time_s.count)
+    if time is None:
+        value = 100 * (point.time_s.interval.value / one.points[0].time_s.interval.value - 1)
+        return Spread(Interval(value, value, value), count)
+    ends = (time.ratio.low, time.ratio.high) if time.has_interval else (time.ratio.value, time.ratio.value)
+    return Spread(Interval(*(100 * (end - 1) for end in (time.ratio.value, *ends))), count)
 
 
 def performance(one: Series, point: StatePoint) -> Interval:

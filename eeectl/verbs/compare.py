@@ -129,8 +129,8 @@ def _print(a: Side, b: Side, rows: Sequence[tuple[str, Comparison]]) -> None:
 def _on_pairs(rows: Sequence[Comparison]) -> tuple[str, ...]:
     """What the ratios are, and which of them lie on the other side of 1 than those of the medians."""
     words = (
-        "A and B: medians of all trials. The others are paired by block: medians over the blocks, with a bootstrap "
-        "over blocks; what drifts from block to block cancels."
+        "A and B: medians of all trials. The others are paired by block: medians over the blocks, in which what drifts "
+        "from block to block cancels; intervals by bootstrap over blocks, of three to five blocks by Student's t."
     )
     other = [
         one.figure for one in rows if one.a.value and (one.b.value / one.a.value - 1.0) * (one.ratio.value - 1.0) < 0.0

@@ -72,6 +72,19 @@ def test_the_interval_of_a_ratio_holds_the_truth_and_a_drift_shared_by_a_block_d
     assert max(widths) < 0.01
 
 
+@pytest.mark.slow
+def test_of_three_blocks_the_interval_holds_the_truth_as_often_as_it_says() -> None:
+    """A bootstrap of three blocks holds it three times in four."""
+    chance = np.random.default_rng(5)
+    held = differed = 0
+    for seed in range(200):
+        one = compare(*_drifting(chance, 1.05, 3), "time", "s", seed=seed)
+        held += one.ratio.holds(1.05)
+        differed += one.differs
+    assert 182 <= held <= 199
+    assert not differed
+
+
 def test_blocks_that_lack_one_side_are_dropped_and_few_blocks_are_marked() -> None:
     one = compare({0: [1.0], 1: [1.0], 2: [9.0]}, {0: [2.0], 1: [2.0], 3: [50.0]}, "time", "s")
     assert (one.ratio.value, one.blocks, one.counts) == (2.0, 2, (2, 2))

@@ -1,39 +1,117 @@
-"""What EEE costs a program in run time and saves in energy, and at which pauses."""
+"""What EEE costs every program in run time and saves in energy; over which gaps, where its calls were counted."""
 
 from collections.abc import Sequence
 
 from analysis.interval import Interval
 from analysis.report.eee_effect import Effect, effects_of
-from analysis.report.findings.finding import Finding, span_of, with_unit
-from analysis.report.report_data import ReportData
+from analysis.report.findings.finding import Finding, listed, span_of, with_unit
+from analysis.report.measure import more_blocks_command, resume_command, sweep_command
+from analysis.report.report_data import ReportData, RunData, file_name, short_names
+from analysis.report.run_times import Change, changes_of
+from analysis.report.table import number
 
 _TOPIC = "What EEE costs and saves"
-_MEASURE = "eeectl sweep EXPERIMENT.yaml, with the factor eee"
 _MATTERS_PERCENT = 1.0
+_MOST_PROGRAMS = 4
+_ENOUGH_BLOCKS = 3
 
 
 def cost(data: ReportData) -> Finding:
-    """For the program with the most configurations: the largest cost and saving, and where."""
+    """The program with the most gaps first: the largest cost and saving, and where; then every other program."""
     groups = effects_of(data)
-    if not groups:
-        return Finding(_TOPIC, "no program ran with EEE on and off.", (), _MEASURE)
-    name = max(groups, key=lambda key: len(groups[key]))
-    shown = tuple(f"{figure}-{file}" for file in (groups[name][0].file,) for figure in ("headline", "overhead"))
-    repeated = [one for one in groups[name] if one.slower_percent.count > 1]
-    if not repeated:
-        return Finding(_TOPIC, _once(name, groups[name]), shown, "eeectl run RUN --resume --blocks 5")
-    return Finding(_TOPIC, f"{_slowdown(name, repeated)} {_saving(repeated)}", shown)
+    changes: dict[str, list[Change]] = {}
+    for change in changes_of(data):
+        if change.of_eee:
+            changes.setdefault(change.name, []).append(change)
+    if not groups and not changes:
+        return _nothing(data)
+    lead = max(groups, key=lambda key: len(groups[key]), default="")
+    others = [name for name in changes if name != lead]
+    sentences = [_of_gaps(lead, groups[lead])] if lead else []
+    sentences += [_of_program(name, changes[name]) for name in others[:_MOST_PROGRAMS]]
+    if len(others) > _MOST_PROGRAMS:
+        sentences.append(f"The table has {listed(others[_MOST_PROGRAMS:])}.")
+    if lead:
+        keys = [f"{figure}-{groups[lead][0].file}" for figure in ("headline", "overhead")]
+    else:
+        keys = [f"headline-{file_name(others[0])}"]
+    known = any(one.has_interval for group in groups.values() for one in group)
+    known = known or any(one.time.has_interval for group in changes.values() for one in group)
+    short = next((run for run in data.runs if any(trial.what == "program" for trial in run.trials)), data.runs[0])
+    command = "" if known else more_blocks_command(short, _ENOUGH_BLOCKS)
+    return Finding(_TOPIC, " ".join(sentences), (*keys, "run-times"), command)
 
 
-def _once(name: str, effects: Sequence[Effect]) -> str:
-    """Of single trials nothing is known but their values, and the largest of many differences is mostly chance."""
+def _nothing(data: ReportData) -> Finding:
+    """Whether nothing was tried, or nothing of it counts."""
+    for run in data.runs:
+        if tried := _tried(run):
+            which = f"{tried} ran with EEE on and off, but no configuration has a valid trial of both in one block"
+            return Finding(_TOPIC, f"{which}: the table of trials that do not count says why.", (), resume_command(run))
+    return Finding(_TOPIC, "no program ran with EEE on and off.", (), sweep_command(data))
+
+
+def _tried(run: RunData) -> str:
+    """A program that ran with EEE on and with EEE off, whether or not its trials count; "" if none did."""
+    seen: dict[str, set[bool]] = {}
+    for trial in run.trials:
+        eee = run.factors.with_eee(run.factors.state_of(trial)) if trial.what == "program" else None
+        if eee is not None:
+            seen.setdefault(run.factors.configuration_of(trial).placement, set()).add(eee)
+    return next((name for name, states in seen.items() if len(states) == 2), "")
+
+
+def _of_gaps(name: str, effects: Sequence[Effect]) -> str:
+    known = [one for one in effects if one.has_interval]
+    return f"{_slowdown(name, known)} {_saving(known)}" if known else _too_few(name, effects)
+
+
+def _of_program(name: str, changes: Sequence[Change]) -> str:
+    """The configuration that EEE slows down most."""
+    known = [one for one in changes if one.time.has_interval]
+    worst = max(known or changes, key=lambda one: one.slower_percent.value)
+    names = short_names([one.series.configuration for one in changes])
+    which = f", most with {names[worst.series.configuration]}" if len(changes) > 1 else ""
+    times = f"{number(worst.time.b.value)} s instead of {number(worst.time.a.value)} s"
+    blocks = f"{worst.time.blocks} block{'' if worst.time.blocks == 1 else 's'}"
+    if not known:
+        return (
+            f"With EEE, {name} took {times} ({worst.slower_percent.value:+.2g} %{which}) in {blocks}, "
+            "too few to know how much of that is chance."
+        )
+    size = with_unit(worst.slower_percent, "%")
+    if worst.slower_percent.low > 0:
+        found = f"EEE makes {name} {size} slower{which}: {times}, in {blocks}."
+    elif worst.slower_percent.high < 0:
+        faster = Interval(
+            *(-end for end in (worst.slower_percent.value, worst.slower_percent.high, worst.slower_percent.low))
+        )
+        found = f"With EEE, {name} took {with_unit(faster, '%')} less time{which}: {times}, in {blocks}."
+    else:
+        found = f"With EEE, {name} was not slower as far as {blocks} resolve it ({size}{which}): {times}."
+    return f"{found} {_saved(worst)}".strip()
+
+
+def _saved(one: Change) -> str:
+    if one.saved_percent is None:
+        return "What it saves was not measured (no meter, or trials shorter than the meters' period)."
+    of = f"The network's {one.meter_count} metered devices use" if one.meter_count > 1 else _ONE_METER
+    return f"{of} {_joules(one.saved_percent)}."
+
+
+def _too_few(name: str, effects: Sequence[Effect]) -> str:
+    """Of few trials nothing is known but their values, and the largest of many differences is mostly chance."""
     found = sorted(one.slower_percent.interval.value for one in effects)
     saving = "" if any(one.saved_percent is not None for one in effects) else f" {_saving(effects)}"
+    blocks = max(one.pair.blocks for one in effects)
     return (
-        f"{name} ran once in each state, so what EEE costs it is not known: its run times with EEE differed by "
-        f"{found[0]:+.2g} to {found[-1]:+.2g} % from those without, and nothing shows how much of that is chance."
-        f"{saving}"
+        f"{name} ran in {blocks} block{'' if blocks == 1 else 's'} in each state, so what EEE costs it is not known: "
+        f"its run times with EEE differed by {found[0]:+.2g} to {found[-1]:+.2g} % from those without, and nothing "
+        f"shows how much of that is chance.{saving}"
     )
+
+
+_ONE_METER = "The network's metered device uses"
 
 
 def _slowdown(name: str, effects: Sequence[Effect]) -> str:
@@ -64,7 +142,7 @@ def _saving(effects: Sequence[Effect]) -> str:
     measured = [(one, one.saved_percent) for one in effects if one.saved_percent is not None]
     if measured:
         count = effects[0].meter_count
-        of = f"The network's {count} metered devices use" if count > 1 else "The network's metered device uses"
+        of = f"The network's {count} metered devices use" if count > 1 else _ONE_METER
         return f"{of} {_range(measured)}."
     predicted = [(one, one.predicted_saved_percent) for one in effects if one.predicted_saved_percent is not None]
     why = "What it saves was not measured (no meter, or trials shorter than the meters' period)"

@@ -27,11 +27,6 @@ def with_unit(found: Interval, unit: str) -> str:
     return f"{value} {unit} ({interval}" if interval else f"{value} {unit}"
 
 
-def measured_text(found: Interval, unit: str, count: int) -> str:
-    """A measured value: with its interval, or of single trials without one, as nothing is known about their spread."""
-    return with_unit(found, unit) if count > 1 else f"{found.value:.2g} {unit} (single trials, so no interval)"
-
-
 def milliseconds(time_us: float) -> str:
     """A gap, to read: below 1 ms in us."""
     return f"{number(float(f'{time_us:.3g}'))} µs" if time_us < 1_000 else f"{number(float(f'{time_us / 1e3:.3g}'))} ms"

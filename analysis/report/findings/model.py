@@ -2,10 +2,10 @@
 
 from analysis.calibration import ProgramTime, RunTimeError
 from analysis.report.findings.finding import Finding
+from analysis.report.measure import fit_command
 from analysis.report.report_data import ReportData
 
 _TOPIC = "How well it is predicted"
-_FIT = "eeectl fit RUN -o calibration.yaml, with runs of a program with EEE on and off"
 
 
 def model(data: ReportData) -> Finding:
@@ -14,7 +14,12 @@ def model(data: ReportData) -> Finding:
     told = {name: _errors(one) for name, one in programs.items()}
     known = {name: sentence for name, sentence in told.items() if sentence}
     if not known:
-        return Finding(_TOPIC, "no model of run time was tested on configurations that it was not fitted to.", (), _FIT)
+        return Finding(
+            _TOPIC,
+            "no model of run time was tested on configurations that it was not fitted to.",
+            (),
+            fit_command(data),
+        )
     name = max(known, key=lambda key: programs[key].configuration_count)
     return Finding(_TOPIC, known[name].format(name=name), ("estimate-errors", "estimates", "parameters-run-time"))
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from analysis.calibration import Estimate, LinkPolicy
 from analysis.report.findings.finding import Finding, listed, with_unit
+from analysis.report.measure import probe_command
 from analysis.report.report_data import ReportData
 from analysis.run_lab import lab_of_run
 from lab.model import Lab
 
 _TOPIC = "When links sleep"
 _CARDS = "hosts' cards"
-_MEASURE = "eeectl probe A B --paired, then eeectl fit RUN -o calibration.yaml"
 
 
 def policies(data: ReportData) -> Finding:
@@ -18,7 +18,10 @@ def policies(data: ReportData) -> Finding:
     links = {} if data.calibration is None else data.calibration.links
     if not links:
         return Finding(
-            _TOPIC, "no EEE policy was fitted: echoes after pauses, with EEE on and off, show it.", (), _MEASURE
+            _TOPIC,
+            "no EEE policy was fitted: echoes after pauses, with EEE on and off, show it.",
+            (),
+            probe_command(data),
         )
     labs = [lab for lab in (lab_of_run(run.facts) for run in data.runs) if lab is not None]
     families = _families(labs)

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 
 from analysis.interval import Interval
-from analysis.report.findings.finding import Finding, listed, measured_text, with_unit
+from analysis.report.findings.finding import Finding, listed, with_unit
+from analysis.report.measure import sweep_command
 from analysis.report.report_data import ReportData, RunData, Spread, file_name
+from analysis.report.table import number
 from analysis.report.trade import Series, StatePoint, performance, saved_percent, series_of, slower_percent
+from analysis.run_lab import lab_of_run
 
 _TOPIC = "Which links could be off"
-_MEASURE = "eeectl sweep EXPERIMENT.yaml, with a factor of kind link"
 
 
 def spare(data: ReportData) -> Finding:
@@ -20,7 +22,10 @@ def spare(data: ReportData) -> Finding:
         if (changed := _changed(one, point)) and all(one.run.factors.kind(name) == "link" for name in changed)
     ]
     if not found:
-        return Finding(_TOPIC, "no program ran with links off and on.", (), _MEASURE)
+        if not _has_trunks(data):
+            return Finding(_TOPIC, "No link of this lab joins two switches, so none can be off.")
+        command = sweep_command(data, "link=on,off", "--links", "trunks")
+        return Finding(_TOPIC, "no program ran with links off and on.", (), command)
     most_off = max(len(_changed(*pair)) for pair in found)
     widest = [pair for pair in found if len(_changed(*pair)) == most_off]
     one, point = min(widest, key=lambda pair: performance(*pair).value)
@@ -34,6 +39,12 @@ def spare(data: ReportData) -> Finding:
         f"{which[:1].upper()}{which[1:]}, {name} {cost}; {saved}{more}.",
         (f"saving-{file_name(name)}", f"trade-{file_name(name)}"),
     )
+
+
+def _has_trunks(data: ReportData) -> bool:
+    """Whether some lab has links between switches; yes where no inventory says."""
+    labs = [lab_of_run(run.facts) for run in data.runs]
+    return any(lab is None or any(True for _ in lab.trunks()) for lab in labs)
 
 
 def _changed(one: Series, point: StatePoint) -> tuple[str, ...]:
@@ -57,7 +68,7 @@ def _cost(found: Spread) -> str:
     slower = found.interval
     if slower.low == slower.high:
         words = "longer" if slower.value >= 0 else "less time"
-        return f"took {measured_text(_size(slower), '%', found.count)} {words}"
+        return f"took {number(_size(slower).value)} % {words} (fewer than three blocks, so no interval)"
     if slower.low > 0:
         return f"took {with_unit(slower, '%')} longer"
     return f"was not slower as far as could be resolved ({with_unit(slower, '%')})"

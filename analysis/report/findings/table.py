@@ -6,15 +6,25 @@ from typing import Final
 from analysis.report.findings.cost import cost
 from analysis.report.findings.finding import Finding
 from analysis.report.findings.model import model
+from analysis.report.findings.other_settings import other_settings
 from analysis.report.findings.policies import policies
+from analysis.report.findings.slept import slept
 from analysis.report.findings.spare import spare
 from analysis.report.findings.watts import watts
 from analysis.report.report_data import ReportData
 
-FINDINGS: Final[Sequence[Callable[[ReportData], Finding]]] = (cost, policies, watts, spare, model)
+FINDINGS: Final[Sequence[Callable[[ReportData], Finding | None]]] = (
+    cost,
+    other_settings,
+    slept,
+    policies,
+    watts,
+    spare,
+    model,
+)
 
 
 def findings_of(data: ReportData) -> tuple[Finding, ...]:
     """All of them: first those with data, then those that say what is missing."""
-    made = [finding(data) for finding in FINDINGS]
+    made = [found for finding in FINDINGS if (found := finding(data)) is not None]
     return (*(one for one in made if not one.command), *(one for one in made if one.command))

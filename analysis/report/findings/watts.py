@@ -6,10 +6,10 @@ from analysis.calibration import Estimate, NodePower, PortPower, SwitchPower
 from analysis.interval import Interval
 from analysis.report.energies import added, product
 from analysis.report.findings.finding import Finding, listed, with_unit
+from analysis.report.measure import study_command
 from analysis.report.report_data import ReportData
 
 _TOPIC = "What a port draws"
-_MEASURE = "eeectl run EXPERIMENT.yaml with `measure: power` and factors link and eee, then eeectl fit RUN"
 
 
 def watts(data: ReportData) -> Finding:
@@ -24,7 +24,7 @@ def watts(data: ReportData) -> Finding:
     cards = "" if data.calibration is None else _cards(data.calibration.power.nodes)
     sentences = [sentence for sentence in (*told.values(), cards) if sentence]
     if not sentences:
-        return Finding(_TOPIC, "no port's power was fitted.", (), _MEASURE)
+        return Finding(_TOPIC, "no port's power was fitted.", (), study_command(data))
     without = [name for name, sentence in told.items() if not sentence]
     if without:
         sentences.append(f"Ports of {listed(without)} were not switched, so that theirs is unknown.")

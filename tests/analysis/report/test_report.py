@@ -110,7 +110,18 @@ def test_the_page_needs_no_network(text: str) -> None:
 
 def test_everything_measured_is_there(report: Report) -> None:
     sections, missing = report.sections, report.missing
-    names = ["delay", "overhead", "estimates", "saving", "trade", "power", "networks", "parameters", "measured"]
+    names = [
+        "run-times",
+        "delay",
+        "overhead",
+        "estimates",
+        "saving",
+        "trade",
+        "power",
+        "networks",
+        "parameters",
+        "measured",
+    ]
     assert [section.name for section in sections] == names
     assert missing == ()
     drawn = {drawing.name for section in sections for drawing in section.drawings}
@@ -192,7 +203,7 @@ def test_missing_sections_are_reported_with_the_command_that_fills_them(tmp_path
     data = read_report_data([folder], None, "")
     found = report_of(data)
     assert [section.name for section in found.sections] == ["delay", "measured"]
-    assert len(found.missing) == 7
+    assert len(found.missing) == 8
     assert all(one.command.startswith("eeectl ") for one in found.missing)
     printed = _read(page(data, found))
     assert printed.wrong == []
@@ -202,7 +213,7 @@ def test_missing_sections_are_reported_with_the_command_that_fills_them(tmp_path
 def test_an_empty_run_has_a_report(tmp_path: Path) -> None:
     found = report_of(read_report_data([write_run(tmp_path)], calibration(), "c.yaml"))
     assert [section.name for section in found.sections] == ["parameters", "measured"]
-    assert len(found.missing) == 7
+    assert len(found.missing) == 8
     assert found.lead is None
 
 

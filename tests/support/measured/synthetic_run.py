@@ -71,6 +71,7 @@ class Writer:
         files: Mapping[str, str] | None = None,
         state: str = "valid",
         why: str = "",
+        loop_ns: tuple[int, int] | None = None,
         **more: Any,
     ) -> tuple[int, int]:
         begun_ns = self.now_ns + 1_000_000_000
@@ -84,7 +85,7 @@ class Writer:
         for name, text in (files or {}).items():
             (folder / name).write_text(text.replace("BEGUN", str(begun_ns)).replace("ENDED", str(ended_ns)))
         right = None if what != "program" else state == "valid"
-        ended = TrialEnded(self.trial, state, why, begun_ns, ended_ns, right, figures)  # type: ignore[arg-type]
+        ended = TrialEnded(self.trial, state, why, begun_ns, ended_ns, right, figures, loop_ns)  # type: ignore[arg-type]
         self.run.event(EventKind.TRIAL_ENDED, time_ns=ended_ns, **ended.plain())
         self.trial += 1
         self.now_ns = ended_ns
@@ -188,7 +189,7 @@ def write_alltoall(writer: Writer, iterations: int = 1_000, repetitions: int = 3
                             ("communication_size", size_byte * 0.75, "byte"),
                         ],
                         files=files,
-                        repetition=repetition,
+                        block=repetition,
                         program="alltoall",
                         parameters={"iterations": iterations, "array_byte": size_byte, "sleep_us": sleep_us},
                         hosts=HOSTS,
@@ -223,7 +224,7 @@ def write_regulation(writer: Writer) -> None:
                 {"trunks": trunks, "uplink": uplink},
                 time_s,
                 figures=[("time", time_s, "s"), ("rate", rate * 1e9, "flop/s")],
-                repetition=repetition,
+                block=repetition,
                 program="hpl",
                 hosts=HOSTS,
                 ranks_per_host=2,

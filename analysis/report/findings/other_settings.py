@@ -1,0 +1,49 @@
+"""What other settings of the lab than EEE and links off change: hold, speed, trees, and several at once."""
+
+from typing import Final
+
+from analysis.configurations import state_text
+from analysis.report.findings.finding import Finding, with_unit
+from analysis.report.measure import more_blocks_command
+from analysis.report.report_data import ReportData, short_names
+from analysis.report.run_times import Change, changes_of
+from analysis.report.table import number
+
+_TOPIC: Final = "What other settings change"
+_MOST: Final = 3
+_ENOUGH_BLOCKS: Final = 3
+
+
+def other_settings(data: ReportData) -> Finding | None:
+    """The settings that change a program's run time most; None if no other setting was a factor."""
+    changes = [one for one in changes_of(data) if not one.of_eee and not _of_links(one)]
+    if not changes:
+        return None
+    worst: dict[tuple[str, str], Change] = {}
+    for one in changes:
+        key = one.name, state_text(one.point.state)
+        if key not in worst or abs(one.slower_percent.value) > abs(worst[key].slower_percent.value):
+            worst[key] = one
+    kept = sorted(worst.values(), key=lambda one: -abs(one.slower_percent.value))[:_MOST]
+    names = short_names(list(dict.fromkeys(one.series.configuration for one in changes)))
+    parts = [_words(one, names[one.series.configuration]) for one in kept]
+    more = f" The table has {len(worst) - len(kept)} more." if len(worst) > len(kept) else ""
+    known = any(one.time.has_interval for one in kept)
+    command = "" if known else more_blocks_command(kept[0].series.run, _ENOUGH_BLOCKS)
+    return Finding(_TOPIC, f"{'; '.join(parts)}.{more}", ("run-times",), command)
+
+
+def _of_links(one: Change) -> bool:
+    """Whether only links were switched off, which a finding of its own says."""
+    return all(one.series.run.factors.kind(name) == "link" for name in one.factors)
+
+
+def _words(one: Change, configuration: str) -> str:
+    first = state_text(one.series.points[0].state)
+    size = f"{one.slower_percent.value:+.3g} %"
+    if one.time.has_interval:
+        size = with_unit(one.slower_percent, "%")
+    times = f"{number(one.time.b.value)} s instead of {number(one.time.a.value)} s with {first}"
+    where = "" if configuration == one.name else f" ({configuration})"
+    took = f"{one.name}{where} took {size} longer: {times}"
+    return f"with {state_text(one.point.state)}, {took}, in {one.time.blocks} blocks"

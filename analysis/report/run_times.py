@@ -1,0 +1,216 @@
+"""Run time of every program by configuration and state of the lab: what EEE and every other setting changed.
+
+Ratios are of `compare`: block by block, with an interval from three blocks on. So they are here what `eeectl compare`
+says of the same run.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from matplotlib.figure import Figure
+
+from analysis.compare import Comparison
+from analysis.configurations import state_text
+from analysis.interval import Interval
+from analysis.power.trial_energy import run_time_name
+from analysis.report.drawing import Drawing, draw, label, series_style
+from analysis.report.eee_effect import effects_of
+from analysis.report.energies import meters_of, ratio
+from analysis.report.measure import sweep_command
+from analysis.report.report_data import ReportData, Spread, file_name, short_names
+from analysis.report.section import Missing, Section
+from analysis.report.table import Cell, Column, Table
+from analysis.report.trade import Series, StatePoint, compared, series_of
+
+NAN: Final = float("nan")
+_MOST_ROWS: Final = 24
+_RUN_TIME: Final = {
+    "time_steady": "the program's own, without outliers of the machine",
+    "time": "the program's own",
+    "mpi_time": "from MPI_Init to MPI_Finalize",
+    "": "from the start of mpirun to its end, launch included",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A configuration in a state of the lab, against the state that saves nothing (or least).
+
+    `slower_percent` has NaN as ends where fewer than three blocks say nothing of chance, and so has `saved_percent`;
+    that is of the joules of the network's metered devices, None if a meter did not resolve a trial.
+    """
+
+    series: Series
+    point: StatePoint
+    time: Comparison
+    slower_percent: Interval
+    saved_percent: Interval | None
+
+    @property
+    def name(self) -> str:
+        """Program and placement."""
+        return self.series.configuration.placement
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """Factors whose level differs from that of the first state."""
+        first = self.series.points[0].state
+        return tuple(name for name, level in self.point.state if (name, level) not in first)
+
+    @property
+    def of_eee(self) -> bool:
+        """Whether EEE alone was switched on."""
+        factors, before, now = self.series.run.factors, self.series.points[0].state, self.point.state
+        return factors.with_eee(before) is False and factors.with_eee(now) is True
+
+    @property
+    def meter_count(self) -> int:
+        """Metered devices of the network."""
+        run = self.series.run
+        return sum(meter.feeds not in run.hosts for meter in meters_of(run))
+
+
+def changes_of(data: ReportData) -> tuple[Change, ...]:
+    """Every configuration in every state but its first, in their natural order."""
+    found = []
+    for one in series_of(data, least=True):
+        for point in one.points[1:]:
+            time = compared(one, point)
+            if time is not None:
+                saved = _saved_percent(one.points[0].network_joule, point.network_joule, time)
+                found.append(Change(one, point, time, _percent(time), saved))
+    return tuple(found)
+
+
+def _percent(time: Comparison) -> Interval:
+    found = time.ratio
+    low, high = (found.low, found.high) if time.has_interval else (NAN, NAN)
+    return Interval(100 * (found.value - 1), 100 * (low - 1), 100 * (high - 1))
+
+
+def _saved_percent(before: Spread | None, now: Spread | None, time: Comparison) -> Interval | None:
+    if before is None or now is None:
+        return None
+    left = ratio(now.interval, before.interval)
+    low, high = (left.low, left.high) if time.has_interval else (NAN, NAN)
+    return Interval(100 * (1 - left.value), 100 * (1 - high), 100 * (1 - low))
+
+
+def run_times(data: ReportData) -> Section | Missing:
+    """A table of every program, and a figure by configuration where no mean gap is known to draw it over."""
+    title = "Run time by configuration and state of the lab"
+    every = series_of(data, least=True)
+    if not every:
+        return Missing(title, "no program has a valid trial.", sweep_command(data))
+    drawings = tuple(_drawing(name, group) for name, group in by_configuration(data).items())
+    names = dict.fromkeys(run_time_name(trial) for run in data.runs for trial in run.programs())
+    text = f"Run time is {'; or '.join(_RUN_TIME[name] for name in names)}. A ratio is the median of the blocks' own"
+    text += ", against the first state of the same configuration; fewer than three blocks say nothing of chance (–)."  # noqa: RUF001
+    return Section("run-times", title, text, drawings, (_table(every),), watts="tables" if _metered(every) else "none")
+
+
+def by_configuration(data: ReportData) -> dict[str, list[Change]]:
+    """Changes by program and placement, of those that have no mean gap to be drawn over."""
+    over_gaps = effects_of(data)
+    groups: dict[str, list[Change]] = {}
+    for change in changes_of(data):
+        if change.name not in over_gaps:
+            groups.setdefault(change.name, []).append(change)
+    return groups
+
+
+def _metered(every: Sequence[Series]) -> bool:
+    return any(point.network_joule is not None for one in every for point in one.points)
+
+
+def _drawing(name: str, changes: Sequence[Change]) -> Drawing:
+    return configuration_drawing(f"run-times-{file_name(name)}", f"Run time by configuration, {name}", name, changes)
+
+
+def configuration_drawing(key: str, title: str, name: str, changes: Sequence[Change]) -> Drawing:
+    """How much longer each configuration takes in each state; of many, those that change most."""
+    names = short_names(list(dict.fromkeys(one.series.configuration for one in changes)))
+    kept = sorted(changes, key=lambda one: -abs(one.slower_percent.value))[:_MOST_ROWS]
+    shown = [one for one in changes if one in kept]
+    rows = list(dict.fromkeys(names[one.series.configuration] for one in shown))
+    states = list(dict.fromkeys(state_text(one.point.state) for one in shown))
+
+    def paint(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        for number, state in enumerate(states):
+            style = series_style(number)
+            mine = [one for one in shown if state_text(one.point.state) == state]
+            shift = 0.5 * ((number + 1) / (len(states) + 1) - 0.5)
+            axes.errorbar(
+                [one.slower_percent.value for one in mine],
+                [rows.index(names[one.series.configuration]) + shift for one in mine],
+                xerr=_bars(mine),
+                color=style.colour,
+                marker=style.marker,
+                ls="none",
+                lw=0.8,
+                label=state,
+            )
+        axes.axvline(0.0, color="0.5", lw=0.6)
+        axes.set_yticks(range(len(rows)), [_short(row) for row in rows])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        label(axes, "Longer than in the first state (%)", "Configuration (name)")
+        axes.legend(loc="best")
+
+    first = state_text(shown[0].series.points[0].state)
+    blocks = sorted({one.time.blocks for one in shown})
+    n = f"{blocks[0]}" if len(blocks) == 1 else f"{blocks[0]} to {blocks[-1]}"
+    bars = "bars are 95 % intervals" if any(one.time.has_interval for one in shown) else "too few blocks for bars"
+    left = f" {len(changes) - len(shown)} that change less are in the table." if len(changes) > len(shown) else ""
+    caption = f"{name}: run time in other states of the lab than {first}; {n} blocks, {bars}.{left}"
+    return draw(key, title, caption, paint, height_inch=1.3 + 0.24 * len(rows))
+
+
+def _bars(changes: Sequence[Change]) -> list[list[float]]:
+    """Lengths of the bars; none where there is no interval."""
+    known = [(one.slower_percent, one.time.has_interval) for one in changes]
+    return [
+        [one.value - one.low if has else 0.0 for one, has in known],
+        [one.high - one.value if has else 0.0 for one, has in known],
+    ]
+
+
+def _short(text: str, most: int = 28) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _table(every: Sequence[Series]) -> Table:
+    names = short_names([one.configuration for one in every])
+    rows: list[tuple[Cell, ...]] = []
+    for one in every:
+        for point in one.points:
+            time = compared(one, point)
+            change = None if time is None else _percent(time)
+            saved = None if time is None else _saved_percent(one.points[0].network_joule, point.network_joule, time)
+            blocks = len(point.by_block) if time is None else time.blocks
+            rows.append(
+                (
+                    one.configuration.placement,
+                    names[one.configuration],
+                    state_text(point.state),
+                    point.time_s.interval.value,
+                    change,
+                    None if point.network_joule is None else point.network_joule.interval.value,
+                    saved,
+                    blocks,
+                    point.time_s.count,
+                )
+            )
+    columns = (
+        Column("program"),
+        Column("configuration"),
+        Column("state of the lab"),
+        Column("run time", "s"),
+        Column("longer", "%"),
+        Column("network", "J"),
+        Column("joules saved", "%"),
+        Column("blocks", "1"),
+        Column("trials", "1"),
+    )
+    return Table("run-times", "Run time of every program", columns, tuple(rows)).without_empty_columns(5)
