@@ -16,7 +16,7 @@ _Flag = Parameter(negative="")
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramOptions:
-    """Where a program runs, how often, and what is recorded of it.
+    r"""Where a program runs, how often, and what is recorded of it.
 
     Parameters
     ----------
@@ -30,6 +30,9 @@ class ProgramOptions:
         How often it runs; with factors, how often at each combination of levels in a block.
     timeout_s
         Time limit of one repetition.
+    figure
+        A figure to read in its output, with its unit: 'time=Time = ([\d.]+) s', or 'time[s]=Time:(.*)' where it prints
+        none after it; or a set: npb, osu, hpl, hpcg, lammps, gromacs, openfoam, hpcc. Give the option once for each.
     traffic
         Count messages and bytes between ranks, with Open MPI's monitoring component, and calls of MPI functions.
     trace
@@ -50,6 +53,7 @@ class ProgramOptions:
     ranks_per_host: int = 1
     repetitions: int = 1
     timeout_s: float = 600.0
+    figure: Annotated[tuple[str, ...], _Flag] = ()
     traffic: Annotated[bool, _Flag] = False
     trace: Annotated[bool, _Flag] = False
     gaps: Annotated[bool, _Flag] = False
@@ -63,6 +67,7 @@ class ProgramOptions:
         hosts = list(names_in(self.hosts)) or [host.name for host in known.hosts]
         run: dict[str, Any] = {"name": program, "parameters": dict(parameters), "hosts": hosts}
         run |= {"ranks_per_host": self.ranks_per_host, "timeout_s": self.timeout_s}
+        run |= {"figures": list(self.figure)} if self.figure else {}
         return {
             "name": self.name or default_name,
             "lab": lab_operand(self.lab),

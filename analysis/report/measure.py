@@ -34,6 +34,7 @@ def sweep_command(data: ReportData, factor: str = "eee=on,off", *more: str) -> s
     if trial is not None and trial.ranks_per_host > 1:
         words += ["--ranks-per-host", str(trial.ranks_per_host)]
     words += [] if trial is None else [word for pair in _constants(trial) for word in ("--set", pair)]
+    words += [word for text in _figures(data.runs) for word in ("--figure", text)]
     return _command(*words, "--factor", factor, "--blocks", str(_BLOCKS), *more)
 
 
@@ -85,6 +86,18 @@ def _hosts(data: ReportData) -> Sequence[str]:
 def _last_program(runs: Iterable[RunData]) -> Trial | None:
     trials = [trial for run in runs for trial in run.trials if trial.what == "program" and trial.hosts]
     return trials[-1] if trials else None
+
+
+def _figures(runs: Iterable[RunData]) -> Sequence[str]:
+    """What the last program's experiment reads of its output."""
+    found: Sequence[str] = ()
+    for run in runs:
+        experiment = run.facts.get("experiment")
+        measure = experiment.get("measure") if isinstance(experiment, Mapping) else None
+        program = measure.get("program") if isinstance(measure, Mapping) else None
+        if isinstance(program, Mapping):
+            found = [str(text) for text in program.get("figures", ())]
+    return found
 
 
 def _constants(trial: Trial) -> list[str]:

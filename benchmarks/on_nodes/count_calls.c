@@ -2,7 +2,8 @@
 
    Loaded before the program, from C, Fortran and Python alike: a function here counts and calls the one of the same
    name with a P in front. At MPI_Finalize the counts go to the file $EEE_CALLS.RANK, a line "MPI_Send 12" for each
-   function. Fortran's functions call C's by their P names, so none counts twice.
+   function, and before them three lines of when MPI ran: "begun_ns" and "ended_ns" in UTC, "took_ns" between them by the
+   monotonic clock. Fortran's functions call C's by their P names, so none counts twice.
 
    Simplification: all functions pass on as many words as the longest has arguments, whatever they have: right where
    each argument takes a register or a word of the stack, and the caller clears the stack (x86-64 and AArch64 of Linux).
@@ -12,6 +13,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define FUNCTIONS(X) \
     X(Send, send) X(Bsend, bsend) X(Ssend, ssend) X(Rsend, rsend) X(Isend, isend) X(Ibsend, ibsend) \
@@ -61,6 +63,15 @@ static const char *const names[COUNT] = {
 
 static unsigned long counts[COUNT];
 
+static long begun_ns, begun_steady_ns;
+
+static long now_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
 static Function found(const char *name)
 {
     void *function = dlsym(RTLD_NEXT, name);
@@ -85,6 +96,10 @@ static void write_counts(void)
     file = fopen(path, "w");
     if (!file)
         return;
+    if (begun_steady_ns) {
+        long took_ns = now_ns(CLOCK_MONOTONIC) - begun_steady_ns;
+        fprintf(file, "begun_ns %ld\nended_ns %ld\ntook_ns %ld\n", begun_ns, now_ns(CLOCK_REALTIME), took_ns);
+    }
     for (int number = 0; number < COUNT; number++)
         if (counts[number])
             fprintf(file, "%s %lu\n", names[number], counts[number]);
@@ -107,6 +122,23 @@ static void write_counts(void)
     COUNTING(mpi_##lower##_f08_, "pmpi_" #lower "_f08_", INDEX_##camel)
 FUNCTIONS(X)
 #undef X
+
+/* Rank by rank, from where MPI_Init returns: what comes before is launching. */
+#define BEGINNING(symbol, name) \
+    long symbol(TAKEN) \
+    { \
+        long result = found(name)(PASSED); \
+        begun_ns = now_ns(CLOCK_REALTIME); \
+        begun_steady_ns = now_ns(CLOCK_MONOTONIC); \
+        return result; \
+    }
+
+BEGINNING(MPI_Init, "PMPI_Init")
+BEGINNING(MPI_Init_thread, "PMPI_Init_thread")
+BEGINNING(mpi_init_, "pmpi_init_")
+BEGINNING(mpi_init_thread_, "pmpi_init_thread_")
+BEGINNING(mpi_init_f08_, "pmpi_init_f08_")
+BEGINNING(mpi_init_thread_f08_, "pmpi_init_thread_f08_")
 
 #define FINALIZING(symbol, name) \
     long symbol(TAKEN) \

@@ -17,8 +17,19 @@
 
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    field_validator,
+    model_validator,
+)
 
+from benchmarks.figure_sets import FigureReader
 from record.trial_events import What
 
 FORMAT: Final = 1
@@ -143,13 +154,29 @@ class Factor(_Part):
 
 
 class ProgramRun(_Part):
-    """A program of the table, and where it runs. `parameters`: those that no factor sets."""
+    r"""A program of the table, and where it runs. `parameters`: those that no factor sets.
+
+    `figures`: what else is read of its output, each a set of figures such as `lammps`, or a rule such as
+    `time=Time = ([\d.]+) s`, or `rate[Gflop/s]=Rate: (\S+)` where the program prints no unit after the value.
+    """
 
     name: str
     parameters: dict[str, Any] = {}
     hosts: tuple[str, ...] = Field(min_length=1)
     ranks_per_host: int = Field(default=1, ge=1, le=1024)
     timeout_s: Seconds = 600.0
+    figures: tuple[StrictStr, ...] = ()
+
+    @field_validator("figures")
+    @classmethod
+    def _readable(cls, texts: tuple[str, ...]) -> tuple[str, ...]:
+        FigureReader.of(texts)
+        return texts
+
+    @property
+    def reader(self) -> FigureReader:
+        """What is read of its output."""
+        return FigureReader.of(self.figures)
 
 
 class ProbeRun(_Part):

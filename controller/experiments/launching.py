@@ -12,6 +12,7 @@ that have one, `traffic.json`, `mpi_calls.json` and the ranks' files in `traces/
 import asyncio
 import base64
 import contextlib
+import fnmatch
 import json
 import secrets
 import time
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from agents.pack import packed
+from benchmarks.figure_sets import NOTHING_MORE, FigureReader
 from benchmarks.program import READY, Answer, Figure, Launch, Parameters, Placement, Program, Unfit
 from controller.experiments import mpi_calls, mpi_trace
 from controller.experiments.mpirun import diagnose, mpirun_argv
@@ -127,6 +129,7 @@ class _Job:
     errors: _OutputFile
     traffic: bool
     trace: bool
+    results: tuple[str, ...]
     folder: Path
     now: Now
     timed: contextlib.AbstractContextManager[object]
@@ -136,7 +139,12 @@ class _Job:
     @property
     def preloads(self) -> tuple[Preload, ...]:
         """The counter first: it calls the recorder's functions, and the recorder MPI's."""
-        return (*([mpi_calls.COUNTER] if self.traffic else []), *([mpi_trace.RECORDER] if self.trace else []))
+        return (*([mpi_calls.COUNTER] if self.counted else []), *([mpi_trace.RECORDER] if self.trace else []))
+
+    @property
+    def counted(self) -> bool:
+        """Whether the counter of calls is loaded: asked for, or to know when MPI ran where no loop is reported."""
+        return self.traffic or (self.launch.monitored and not self.launch.says_ready)
 
 
 def launch(
@@ -149,6 +157,7 @@ def launch(
     folder: Path,
     traffic: bool = False,
     trace: bool = False,
+    figures: FigureReader = NOTHING_MORE,
     now: Now = time.time_ns,
     timed: contextlib.AbstractContextManager[object] | None = None,
     keepalive: Keepalive = Keepalive(),
@@ -180,6 +189,7 @@ def launch(
         errors,
         traffic and launch_spec.monitored,
         trace and launch_spec.monitored,
+        tuple(filter(None, (launch_spec.result, *figures.results))),
         folder,
         now,
         contextlib.nullcontext() if timed is None else timed,
@@ -189,35 +199,48 @@ def launch(
     with job.output, job.errors:
         window, fetched, facts_of = asyncio.run(_run(job))
     text = job.output.text
-    if launch_spec.result in fetched:
-        _write_file(folder / launch_spec.result, fetched[launch_spec.result])
-        text += "\n" + decoded_lines(fetched[launch_spec.result])
-    notes = _crowded(job.placement, facts_of)
-    figures = [Figure("elapsed", (window.ended_ns - window.begun_ns) / 1e9, "s")]
-    answer = program.read(parameters, placement, text)
+    for name in sorted(fetched):
+        if any(fnmatch.fnmatch(name, pattern) for pattern in job.results):
+            _write_file(folder / name, fetched[name])
+            text += "\n" + decoded_lines(fetched[name])
+    counts = {name: _text(data) for name, data in fetched.items()}
+    answer = figures.added_to(program.read(parameters, placement, text), text)
+    elapsed = Figure("elapsed", (window.ended_ns - window.begun_ns) / 1e9, "s")
+    answer, notes = _with_calls(job, replace(answer, figures=(*answer.figures, elapsed)), counts, facts_of, folder)
+    notes = (*_crowded(job.placement, facts_of), *notes)
     matrix = None
     if job.traffic:
-        counts = {name: _text(data) for name, data in fetched.items()}
         try:
             matrix = monitored(placement.ranks, (data for name, data in counts.items() if name.startswith(PREFIX)))
             _write_file(folder / _TRAFFIC, json.dumps(matrix.plain()).encode() + b"\n")
         except UnclearWindows as error:
             notes = (*notes, str(error))
-        calls = mpi_calls.read_calls(placement.ranks, counts)
-        if calls is None:
-            notes = (*notes, _unseen("counted", program.name, facts_of))
-        else:
-            _write_file(folder / _CALLS, json.dumps([dict(rank) for rank in calls.by_rank]).encode() + b"\n")
-            if all(one.name != "communications" for one in answer.figures):
-                figures.append(Figure("communications", calls.communications(len(placement.hosts)), "call"))
     elif traffic:
         notes = (*notes, f"{program.name} sends no MPI messages: no traffic matrix was recorded.")
     if job.trace and mpi_trace.recorded_ranks(folder) < placement.ranks:
         notes = (*notes, _unseen("recorded", program.name, facts_of))
     elif trace and not job.trace:
         notes = (*notes, f"{program.name} sends no MPI messages: no trace was recorded.")
-    answer = replace(answer, figures=(*answer.figures, *figures))
     return Launched(answer, window.begun_ns, window.ended_ns, text, notes, matrix)
+
+
+def _with_calls(
+    job: _Job, answer: Answer, counts: Mapping[str, str], facts_of: Mapping[str, Mapping[str, Any]], folder: Path
+) -> tuple[Answer, tuple[str, ...]]:
+    """The answer with what the counter of calls saw, and notes on what it did not see and somebody would miss."""
+    calls = mpi_calls.read_calls(job.placement.ranks, counts) if job.counted else None
+    names = {one.name for one in answer.figures}
+    if calls is None:
+        missed = job.traffic or (job.counted and "time" not in names)
+        return answer, ((_unseen("counted and timed", job.program, facts_of),) if missed else ())
+    _write_file(folder / _CALLS, json.dumps([dict(rank) for rank in calls.by_rank]).encode() + b"\n")
+    added = []
+    if "communications" not in names:
+        added.append(Figure("communications", calls.communications(len(job.placement.hosts)), "call"))
+    if calls.run_s is not None:
+        added.append(Figure("mpi_time", calls.run_s, "s"))
+    loop_ns = answer.loop_ns or calls.first_ns
+    return replace(answer, figures=(*answer.figures, *added), loop_ns=loop_ns), ()
 
 
 def hosts_of(lab: Lab, placement: Placement) -> tuple[Host, ...]:
@@ -269,9 +292,9 @@ def _unseen(done: str, program: str, facts_of: Mapping[str, Mapping[str, Any]]) 
     """Why no calls of MPI were counted or recorded."""
     for name, facts in facts_of.items():
         if facts["unprepared"]:
-            lacking = "a C compiler" if done == "counted" else "mpicc"
+            lacking = "mpicc" if done == "recorded" else "a C compiler"
             return f"calls of MPI were not {done} ({name}: {facts['unprepared']}): install {lacking} on all nodes."
-    return f"calls of MPI were not {done}: {program} does not use MPI as a shared library."
+    return f"calls of MPI were not {done}: {program} does not use MPI as a shared library, or not to its end."
 
 
 @contextlib.asynccontextmanager
@@ -434,7 +457,7 @@ async def _release_keepers(
             return
         session.parted = True
         wanted = [f"{PREFIX}.*.prof", mpi_calls.PATTERN, *fresh_libraries(job.preloads, session.host)]
-        wanted += [job.launch.result] if session is keepers[0] else []
+        wanted += job.results if session is keepers[0] else []
         await session.send({"fetch": wanted, "parts": [mpi_trace.PATTERN] if job.trace else []})
         answer: Json = {}
         try:

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Final
 
+from benchmarks.figure_sets import NOTHING_MORE
 from controller.experiments.awake_stream import AwakeStream
 from controller.experiments.blocks import Slot
 from controller.experiments.experiment import Experiment
@@ -134,6 +135,7 @@ def _program(
         folder=folder,
         traffic=experiment.recordings.traffic,
         trace=experiment.recordings.trace,
+        figures=run.reader if run is not None else NOTHING_MORE,
         now=clock.now_ns,
         timed=timed,
     )

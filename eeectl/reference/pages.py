@@ -7,6 +7,7 @@ from typing import Final
 from pydantic import BaseModel
 
 from analysis import calibration
+from benchmarks.figure_sets import FIGURE_SETS
 from benchmarks.program import Program
 from benchmarks.table import PROGRAMS
 from controller.drivers.table import FAMILIES
@@ -103,7 +104,25 @@ def _programs() -> str:
         "The programs that `eeectl bench`, `sweep` and experiments run; `eeectl bench --list` shows the same.\n"
         "[Add an MPI program](../how-to/add-mpi-program.md) has the files to copy.\n"
     )
-    return _page("MPI programs", about, "\n".join(map(_program, PROGRAMS.values())))
+    return _page("MPI programs", about, "\n".join(map(_program, PROGRAMS.values())), _figures())
+
+
+def _figures() -> str:
+    about = (
+        "## Figures of any program\n\n"
+        "`--figure` of `bench`, `sweep` and `study`, and `figures` in an experiment's file, read more of what a\n"
+        "program prints: a rule, `time=Time = ([\\d.]+) s`, or one of these sets. A rule's group is the value, the last\n"
+        "one that it finds; its unit is the one that follows, or stands behind the name: `time[s]=Time:(.*)`. Figure\n"
+        "`time` is the run time. Without one the run time is `mpi_time`, from MPI_Init to MPI_Finalize of the slowest\n"
+        "rank.\n\n"
+        "| set | program | figures | a right answer has |\n| --- | --- | --- | --- |\n"
+    )
+    rows = (
+        f"| `{name}` | {one.about} | {', '.join(f'`{rule.name}` ({rule.unit})' for rule in one.rules)} "
+        f"| `{one.right.replace('|', '&#124;')}` |"
+        for name, one in FIGURE_SETS.items()
+    )
+    return about + "\n".join(rows) + "\n"
 
 
 def _program(one: Program) -> str:

@@ -150,3 +150,14 @@ def test_groups_of_links_select_the_links_of_their_name(tmp_path: Path) -> None:
         factor = experiment.factors["eee"].model_copy(update={"links": group})
         counts[group] = len(links_of(lab, factor))
     assert counts == {"hosts": 12, "trunks": 30, "all": 42}
+
+
+def test_figures_are_read_with_the_file(tmp_path: Path) -> None:
+    text = _GOOD.replace(
+        "    hosts: [n01, n02]", "    hosts: [n01, n02]\n    figures: [npb, 'rate=Rate: (\\S+) Gflop/s']"
+    )
+    program = _read(tmp_path, text).measure.program
+    assert program is not None
+    assert [rule.name for rule in program.reader.rules] == ["time", "operations", "rate"]
+    ((_, _, sentence),) = _mistakes(tmp_path, text.replace(" Gflop/s", ""))
+    assert "figure rate has no unit after its value" in sentence

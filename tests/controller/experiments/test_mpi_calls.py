@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,7 @@ int PMPI_Send(void *buffer, int count, long type, int to, int tag, long comm)
 int PMPI_Sendrecv(void *a, int b, long c, int d, int e, void *f, int g, long h, int i, int j, long k, int *status)
 { *status = b + c + d + e + g + h + i + j + k; return 0; }
 int PMPI_Iprobe(int from, int tag, long comm, int *flag, void *status) { *flag = from; return 0; }
+int PMPI_Init_thread(int *argc, char ***argv, int wanted, int *given) { *given = wanted; return 0; }
 int PMPI_Finalize(void) { printf("finalized\n"); fflush(stdout); return 0; }
 void pmpi_send_(void *b, int *c, int *t, int *to, int *tag, int *comm, int *error)
 { *error = PMPI_Send(b, *c, *t, *to, *tag, *comm); }
@@ -33,6 +35,8 @@ int MPI_Send(void *b, int c, long t, int to, int tag, long comm) { return PMPI_S
 int MPI_Sendrecv(void *a, int b, long c, int d, int e, void *f, int g, long h, int i, int j, long k, int *s)
 { return PMPI_Sendrecv(a, b, c, d, e, f, g, h, i, j, k, s); }
 int MPI_Iprobe(int from, int tag, long comm, int *f, void *s) { return PMPI_Iprobe(from, tag, comm, f, s); }
+int MPI_Init_thread(int *argc, char ***argv, int wanted, int *given)
+{ return PMPI_Init_thread(argc, argv, wanted, given); }
 int MPI_Finalize(void) { return PMPI_Finalize(); }
 void mpi_send_(void *b, int *c, int *t, int *to, int *tag, int *comm, int *error)
 { pmpi_send_(b, c, t, to, tag, comm, error); }
@@ -41,11 +45,16 @@ _PROGRAM = r"""
 int MPI_Send(void *, int, long, int, int, long);
 int MPI_Sendrecv(void *, int, long, int, int, void *, int, long, int, int, long, int *);
 int MPI_Iprobe(int, int, long, int *, void *);
+int MPI_Init_thread(int *, char ***, int, int *);
 int MPI_Finalize(void);
+int usleep(unsigned);
 void mpi_send_(void *, int *, int *, int *, int *, int *, int *);
 int run(void)
 {
-    int status = 0, flag = 0, one = 1, error = 0;
+    int status = 0, flag = 0, one = 1, error = 0, given = 0;
+    if (MPI_Init_thread(0, 0, 3, &given) || given != 3)
+        return 1;
+    usleep(20000);
     int sent = MPI_Send(0, 5, 1L << 40, 2, 3, -4L);
     mpi_send_(0, &one, &one, &one, &one, &one, &error);
     MPI_Sendrecv(0, 1, 2, 3, 4, 0, 5, 6, 7, 8, 9, &status);
@@ -109,7 +118,8 @@ def test_calls_are_counted_once_and_reach_mpi_as_they_were_made(folder: Path) ->
         printed = _run(folder, "./program", rank=rank)
         assert printed == "send 5 1099511627776 2 3 -4\nsend 1 1 1 1 1\nfinalized\n"
     calls = _counted(folder, 2)
-    assert calls == MpiCalls((_CALLED, _CALLED))
+    assert calls is not None
+    assert calls.by_rank == (_CALLED, _CALLED)
     assert calls.communications(2) == 3, "asking whether something has come is none"
     assert calls.communications(1) == 6, "of two ranks on a node"
 
@@ -117,7 +127,29 @@ def test_calls_are_counted_once_and_reach_mpi_as_they_were_made(folder: Path) ->
 def test_a_module_that_loads_mpi_for_itself_is_counted(folder: Path) -> None:
     """As mpi4py does, whose MPI the process does not see."""
     _run(folder, sys.executable, "-c", _MODULE)
-    assert _counted(folder, 1) == MpiCalls((_CALLED,))
+    calls = _counted(folder, 1)
+    assert calls is not None
+    assert calls.by_rank == (_CALLED,)
+    assert calls.run_s is not None
+
+
+def test_run_time_is_from_init_to_finalize_of_the_slowest_rank(folder: Path) -> None:
+    before_ns = time.time_ns()
+    for rank in (0, 1):
+        _run(folder, "./program", rank=rank)
+    calls = _counted(folder, 2)
+    assert calls is not None
+    assert calls.run_s is not None
+    assert calls.first_ns is not None
+    begun_ns, ended_ns = calls.first_ns
+    assert before_ns < begun_ns < ended_ns < time.time_ns()
+    assert 0.02 <= calls.run_s < (time.time_ns() - before_ns) / 1e9
+    assert (ended_ns - begun_ns) / 1e9 <= calls.run_s + 0.005
+
+
+def test_of_ranks_whose_mpi_did_not_begin_here_no_time_is_known() -> None:
+    files = {f"{PREFIX}.0": "begun_ns 1\nended_ns 5\ntook_ns 4\nMPI_Send 2\n", f"{PREFIX}.1": "MPI_Recv 2\n"}
+    assert read_calls(2, files) == MpiCalls(({"MPI_Send": 2}, {"MPI_Recv": 2}))
 
 
 def test_without_a_compiler_the_program_runs_and_nothing_is_counted(folder: Path) -> None:
