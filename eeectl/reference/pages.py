@@ -111,15 +111,15 @@ def _figures() -> str:
     about = (
         "## Figures of any program\n\n"
         "`--figure` of `bench`, `sweep` and `study`, and `figures` in an experiment's file, read more of what a\n"
-        "program prints: a rule, `time=Time = ([\\d.]+) s`, or one of these sets. A rule's group is the value, the last\n"
-        "one that it finds; its unit is the one that follows, or stands behind the name: `time[s]=Time:(.*)`. Figure\n"
-        "`time` is the run time. Without one the run time is `mpi_time`, from MPI_Init to MPI_Finalize of the slowest\n"
-        "rank.\n\n"
+        "program prints: a rule, `time=Time = ([\\d.]+) s`, or one of these sets. A rule's group is the value, the\n"
+        "last one that it finds; its unit is the one that follows, or stands behind the name: `time[s]=Time:(.*)`.\n"
+        "Figure `time` is the run time. Without one the run time is `mpi_time`, from MPI_Init to MPI_Finalize of the\n"
+        "slowest rank.\n\n"
         "| set | program | figures | a right answer has |\n| --- | --- | --- | --- |\n"
     )
     rows = (
         f"| `{name}` | {one.about} | {', '.join(f'`{rule.name}` ({rule.unit})' for rule in one.rules)} "
-        f"| `{one.right.replace('|', '&#124;')}` |"
+        f"| `{one.right.replace('|', chr(92) + '|')}` |"
         for name, one in FIGURE_SETS.items()
     )
     return about + "\n".join(rows) + "\n"

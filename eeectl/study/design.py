@@ -3,15 +3,16 @@
 The pilot has five. Echoes after pauses, for the EEE policy of the links of two hosts at one switch (Miwa 2013, section
 5.1). The same over a trunk, with EEE at switches' ports alone: without it echoes hardly say which times are the ports'
 and which the cards'. Power of switches by stages of their ports (shut, link, asleep), while these echoes are fitted.
-An Alltoall with pauses that keep from what was fitted, with EEE on and off (section 5.2). Links that the network can
-spare, on and off (Koibuchi 2011, section V). The study then extends them block by block (`decide.py`), and adds echoes
-with gaps near the edges of the policies that it found (`edges`), echoes beside a stream that keeps ports awake where it
-is open which times are theirs (`cards_alone`), and power under load (`traffic`).
+An Alltoall with pauses that keep from what was fitted, or any program that is named, with EEE on and off (section 5.2).
+The same with links that the network can spare on and off (Koibuchi 2011, section V). The study then extends them block
+by block (`decide.py`), and adds echoes with gaps near the edges of the policies that it found (`edges`), echoes beside
+a stream that keeps ports awake where it is open which times are theirs (`cards_alone`), and power under load
+(`traffic`).
 """
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from analysis.interval import Interval
@@ -83,6 +84,28 @@ _EDGE_ECHOES: Final = 600
 _SHORTEST_US: Final = 20.0
 
 
+OWN_PROGRAM: Final = "program-eee"
+"""The experiment that has the place of `alltoall-eee` where a program is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudiedProgram:
+    """A program that a study is about, as an experiment's file has it. `factors`: levels of its parameters."""
+
+    name: str
+    parameters: Content
+    ranks_per_host: int = 1
+    figures: tuple[str, ...] = ()
+    timeout_s: float = 600.0
+    factors: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def on(self, hosts: Sequence[str]) -> Content:
+        """The program on some hosts."""
+        run: dict[str, Any] = {"name": self.name, "parameters": dict(self.parameters), "hosts": list(hosts)}
+        run |= {"ranks_per_host": self.ranks_per_host, "timeout_s": self.timeout_s}
+        return run | ({"figures": list(self.figures)} if self.figures else {})
+
+
 @dataclass(frozen=True, slots=True)
 class Design:
     """Experiments in order, and in sentences what cannot be measured in this lab."""
@@ -91,12 +114,14 @@ class Design:
     left_out: tuple[str, ...]
 
 
-def design(lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] = ()) -> Design:
+def design(
+    lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] = (), program: StudiedProgram | None = None
+) -> Design:
     """The experiments for a lab; LabError if fewer than two hosts are at switches with EEE.
 
     `hosts` take part in this order, and all of them run the program; default: up to four, the first two at one switch,
     of which the first `program_hosts` run the program.
-    `agent_user` runs agents on nodes, if not the inventory's user.
+    `agent_user` runs agents on nodes, if not the inventory's user. `program`: instead of Alltoall and a sleep.
     """
     topology = Topology.of(lab)
     chosen = tuple(hosts) or _chosen(lab, topology)
@@ -124,9 +149,12 @@ def design(lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] 
             left_out.append("no port between switches can be shut, so their watts are not known, only what EEE saves.")
     else:
         left_out.append("neither a switch nor a host is fed by a metered outlet, so no power model is fitted.")
-    made.append(_alltoall(lab, effort, programs, agent_user))
+    if program is None:
+        made.append(_alltoall(lab, effort, programs, agent_user))
+    else:
+        made.append(_own(lab, programs, program, agent_user))
     if spare:
-        made.append(_links_off(lab, effort, programs, spare))
+        made.append(_links_off(lab, effort, programs, spare, program))
     else:
         left_out.append("the network can spare no link between switches, so none is switched off.")
     return Design(tuple(made), tuple(left_out))
@@ -235,23 +263,42 @@ def _alltoall(lab: Lab, effort: Effort, hosts: Sequence[str], agent_user: str) -
     )
 
 
+def _own(lab: Lab, hosts: Sequence[str], program: StudiedProgram, agent_user: str) -> Content:
+    """A named program with EEE on and off, at all levels of its parameters."""
+    eee = {"links": [*hosts, *_names(_between(lab, hosts))], "levels": ["on", "off"]}
+    return _experiment(
+        lab,
+        OWN_PROGRAM,
+        f"Run time of {program.name}, with EEE on and off.",
+        ["eee"],
+        factors={"eee": eee, **{name: list(levels) for name, levels in program.factors.items()}},
+        measure={"program": program.on(hosts)},
+        blocks=1,
+        recordings={"gaps": True, "traffic": True, "user": agent_user},
+    )
+
+
 def _program(effort: Effort, hosts: Sequence[str], more: Content) -> Content:
     iterations: Content = {"iterations": effort.iterations, "warm_up_iterations": max(10, effort.iterations // 10)}
     parameters = {**iterations, "least_s": effort.least_s, **more}
     return {"name": "alltoall", "parameters": parameters, "hosts": list(hosts), "timeout_s": 600}
 
 
-def _links_off(lab: Lab, effort: Effort, hosts: Sequence[str], spare: Sequence[Link]) -> Content:
+def _links_off(
+    lab: Lab, effort: Effort, hosts: Sequence[str], spare: Sequence[Link], program: StudiedProgram | None
+) -> Content:
+    varied: Content = {"array_byte": [max(effort.arrays_byte)]}
+    run = _program(effort, hosts, {"sleep_us": 0, "least_s": effort.link_least_s})
+    if program is not None:
+        varied = {name: list(levels) for name, levels in program.factors.items()}
+        run = program.on(hosts)
     return _experiment(
         lab,
         "links-off",
-        "Alltoall over all links, and with the spare links off.",
+        f"{'Alltoall' if program is None else program.name} over all links, and with the spare links off.",
         ["link"],
-        factors={
-            "link": {"links": _names(spare), "levels": ["on", "off"]},
-            "array_byte": [max(effort.arrays_byte)],
-        },
-        measure={"program": _program(effort, hosts, {"sleep_us": 0, "least_s": effort.link_least_s})},
+        factors={"link": {"links": _names(spare), "levels": ["on", "off"]}, **varied},
+        measure={"program": run},
         blocks=effort.link_blocks,
         repetitions=effort.link_repetitions,
     )

@@ -18,10 +18,12 @@ from analysis.links.separate import is_open
 from analysis.power.plausible import most_port_watt
 from analysis.programs.changes import worst_slowdowns
 from eeectl.study.decide import BlockKind, Parameter, Past
+from eeectl.study.design import OWN_PROGRAM
 from eeectl.study.folder import Block
 
 PROBES: Final = "probe-sweep"
 PROGRAM: Final = "alltoall-eee"
+OWN: Final = OWN_PROGRAM
 LINKS: Final = "links-off"
 POWER: Final = "power-staged"
 TRAFFIC: Final = "power-traffic"
@@ -30,7 +32,9 @@ PORTS: Final = "ports-alone"
 EDGES: Final = "edges"
 """Names of experiments, and of the kinds of their blocks; `edges-n01-n02` is of one pair."""
 
-_FEWEST: Final = 2
+_FEWEST: Final = {PROGRAM: 2, OWN: 3, LINKS: 3}
+"""Blocks before a slowdown is believed: of Alltoall's many pauses the scatter counts together, else three show it."""
+
 _POWER_TRIES: Final = 12  # six times the pilot's blocks: less than half of its noise
 _EDGE_KNOWLEDGE: Final = 0.3
 _EDGE_SHARE: Final = 0.5
@@ -100,13 +104,13 @@ def parameters_of(evidence: Evidence, precision: float) -> tuple[Parameter, ...]
 
 
 def _slowdowns(evidence: Evidence, precision: float) -> Iterator[Parameter]:
-    for name in (PROGRAM, LINKS):
+    for name in _FEWEST:
         if name not in evidence.runs:
             continue
         for one in worst_slowdowns(evidence.runs[name][0]):
             words = f"{one.program}, slower with {one.state}"
             yield Parameter(
-                words, "%", one.slower_percent, 100 * precision, "nothing was repeated", least_blocks=_FEWEST
+                words, "%", one.slower_percent, 100 * precision, "nothing was repeated", least_blocks=_FEWEST[name]
             )
 
 
@@ -250,7 +254,7 @@ def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequen
     return tuple(found)
 
 
-_PILOT: Final = (PROBES, PORTS, PROGRAM, LINKS, POWER)
+_PILOT: Final = (PROBES, PORTS, PROGRAM, OWN, LINKS, POWER)
 
 
 def _narrowed(kind: str, names: Sequence[str]) -> dict[str, float]:
@@ -264,7 +268,7 @@ def _narrowed(kind: str, names: Sequence[str]) -> dict[str, float]:
         others = [mark for alone, mark in _ALONE.items() if alone != kind]
         own = [name for name in names if not any(mark in name for mark in others)]
         return {name: exponent for name in own for end, exponent in times.items() if name.endswith(end)}
-    eee = kind == PROGRAM
+    eee = kind in (PROGRAM, OWN)
     return {name: _MEAN for name in names if ", slower with " in name and ("with eee" in name) == eee}
 
 

@@ -2,24 +2,29 @@
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter
 from rich.console import Console
 
+from controller.experiments.experiment_file import experiment_of
+from controller.experiments.validation import validate_experiment
 from eeectl.exit_status import DONE, INTERRUPTED, PENDING
 from eeectl.lab_name import lab_in_reach, lab_operand
-from eeectl.set_options import share_of
+from eeectl.set_options import names_in, pairs, share_of, value
 from eeectl.study.commands import run_eeectl
-from eeectl.study.design import PILOT, design
+from eeectl.study.design import PILOT, Design, StudiedProgram, design
 from eeectl.study.folder import ROOT, Aim, StudyFolder
 from eeectl.study.measuring import Measuring
 from eeectl.study.pace import Pace
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
+from lab.model import Lab
+from lab.yaml_source import YamlSource
 
 study_app = App(name="study")
 
@@ -34,18 +39,27 @@ _UNITS_S: Final = {"s": 1.0, "m": 60.0, "h": 3_600.0}
 def study(
     lab: str = "",
     /,
-    *,
+    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
     precision: str = "",
     budget: str = "",
     quick: _Flag = False,
     hosts: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
+    program: str = "",
+    values: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
+    factor: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    figure: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    ranks_per_host: int = 1,
+    timeout_s: float = 600.0,
     agent_user: str = "",
     root: Path = ROOT,
     resume: Path | None = None,
     only_design: Annotated[bool, Parameter(name="--design", negative="")] = False,
     yes: Annotated[bool, Parameter(name=("--yes", "-y"), negative="")] = False,
 ) -> int:
-    """Measure a lab until its parameters are known: EEE policy of links, what EEE and links off cost, watts of ports.
+    r"""Measure a lab until its parameters are known: EEE policy of links, what EEE and links off cost, watts of ports.
+
+    What they cost is measured with Alltoall and a sleep; with --program, or with a command after --, with that program:
+    eeectl study LAB --figure 'time=Time = ([\d.]+) s' -- /shared/halo 1000
 
     First multi-tree routing is applied to the lab, and stays. Then comes a pilot, the first blocks of each experiment;
     then block after block, each where it narrows the intervals most for its time. A table shows each parameter, what is
@@ -57,6 +71,8 @@ def study(
     ----------
     lab
         Name of a lab, or a folder.
+    command
+        After --: a command that is on the hosts, whose cost is studied. No shell reads it.
     precision
         Half width of the intervals that are wanted, of each value. Default: 2%.
     budget
@@ -67,6 +83,18 @@ def study(
     hosts
         Hosts that take part, the first two at one switch; all of them run the program. Default: up to four, chosen
         from the cables, of which two run the program.
+    program
+        A program of the table whose cost is studied; `eeectl bench --list` shows them.
+    values
+        NAME=VALUE: a parameter of the program. Give the option once for each parameter.
+    factor
+        NAME=LEVEL,LEVEL,...: a parameter of the program that is varied; models of run time need several levels.
+    figure
+        A figure to read in the program's output, as in `eeectl bench`. Give the option once for each.
+    ranks_per_host
+        Ranks of the program on each host.
+    timeout_s
+        Time limit of one trial of the program.
     agent_user
         User that runs agents on nodes, if not the inventory's; recording idle gaps needs CAP_NET_RAW.
     root
@@ -80,15 +108,21 @@ def study(
         Change the routing without confirmation.
 
     """
+    hosts = names_in(hosts)
     budget = budget or (_QUICK_BUDGET if quick else "")
+    studied = _studied(program, command, values, factor, figure, ranks_per_host, timeout_s)
     if resume is not None:
+        if studied is not None:
+            raise LabError("a study that is resumed has its program: leave the program and its options out.")
         folder = _resumed(StudyFolder.open(resume), precision, budget)
         known = load_lab(find_lab(folder.lab))
     else:
         aim = Aim(share_of(precision or _PRECISION, "precision"), seconds_of(budget or _BUDGET))
         named = lab_operand(lab)
         known = load_lab(find_lab(named))
-        folder = StudyFolder.create(root, named, known.name, design(known, PILOT, agent_user, hosts), aim)
+        made = design(known, PILOT, agent_user, hosts, studied)
+        _require_valid(made, known)
+        folder = StudyFolder.create(root, named, known.name, made, aim)
     console = Console(stderr=True, highlight=False)
     for sentence in folder.left_out:
         console.print(f"skipped: {sentence}", style="yellow", markup=False)
@@ -108,6 +142,39 @@ def study(
     if status == INTERRUPTED:
         console.print(f"stopped; `eeectl study --resume {folder.path}` resumes it.", markup=False, soft_wrap=True)
     return status
+
+
+def _studied(
+    program: str,
+    command: Sequence[str],
+    values: Sequence[str],
+    factor: Sequence[str],
+    figure: Sequence[str],
+    ranks_per_host: int,
+    timeout_s: float,
+) -> StudiedProgram | None:
+    """The program that is named; None if none is. LabError if two are, or if options of one are without it."""
+    if program and command:
+        raise LabError(f"both program {program} and the command {command[0]} are named: name one.")
+    if not program and not command:
+        if values or factor or figure or ranks_per_host != 1:
+            raise LabError(
+                "--set, --factor, --figure and --ranks-per-host need a program: add --program NAME, or -- COMMAND."
+            )
+        return None
+    parameters: dict[str, Any] = {name: value(text) for name, text in pairs(values, "--set array_byte=4096")}
+    parameters |= {"words": list(command)} if command else {}
+    levels = {
+        name: [value(one) for one in text.split(",")] for name, text in pairs(factor, "--factor array_byte=1024,4096")
+    }
+    return StudiedProgram(program or "command", parameters, ranks_per_host, tuple(figure), timeout_s, levels)
+
+
+def _require_valid(made: Design, known: Lab) -> None:
+    """Refuse at once what no trial could run: ExperimentError names an unknown program, parameter, host or figure."""
+    for content in made.experiments:
+        source = YamlSource("the command line", dict(content))
+        validate_experiment(experiment_of(source), known, source)
 
 
 def _resumed(folder: StudyFolder, precision: str, budget: str) -> StudyFolder:

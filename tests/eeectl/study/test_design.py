@@ -12,7 +12,17 @@ from analysis.interval import Interval
 from controller.experiments.experiment_file import experiment_of, read_experiment
 from controller.experiments.validation import order_for, validate_experiment
 from controller.planning.regulate import joined
-from eeectl.study.design import LOAD_SHARES, PILOT, beside_holds, cards_alone, design, edges, stream_of, traffic
+from eeectl.study.design import (
+    LOAD_SHARES,
+    PILOT,
+    StudiedProgram,
+    beside_holds,
+    cards_alone,
+    design,
+    edges,
+    stream_of,
+    traffic,
+)
 from eeectl.study.folder import Aim, Block, StudyFolder
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
@@ -183,6 +193,24 @@ def test_named_hosts_take_part_and_unknown_ones_are_refused() -> None:
     assert program["hosts"] == ["n05", "n06"]
     with pytest.raises(LabError, match="no host n99"):
         design(lab, PILOT, hosts=("n99",))
+
+
+@pytest.mark.parametrize("name", ["virtual", "miwa"])
+def test_a_named_program_has_the_place_of_alltoall(name: str) -> None:
+    lab = load_lab(find_lab(name))
+    own = StudiedProgram("npb", {"folder": "/shared/bin"}, 2, ("npb",), 60.0, {"benchmark": ["cg", "is"]})
+    made = {str(one["name"]): one for one in design(lab, PILOT, "root", ("n01", "n02"), own).experiments}
+    assert "alltoall-eee" not in made
+    for experiment in ("program-eee", *(["links-off"] if "links-off" in made else [])):
+        source = YamlSource("the command line", dict(made[experiment]))
+        validate_experiment(experiment_of(source), lab, source)
+        program = made[experiment]["measure"]["program"]
+        assert program["name"] == "npb"
+        assert program["ranks_per_host"] == 2
+        assert program["figures"] == ["npb"]
+        assert made[experiment]["factors"]["benchmark"] == ["cg", "is"]
+    assert made["program-eee"]["factors"]["eee"]["levels"] == ["on", "off"]
+    assert next(iter(made)) == "probe-sweep"
 
 
 def test_a_study_folder_can_be_reopened(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The study's loop, with runs that a toy writes instead of a lab: budget, order, interruption, resumption."""
 
+import io
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,10 +12,12 @@ from rich.console import Console
 from analysis.calibration import Calibration
 from analysis.fit_runs import FitResult, Part, fit_runs
 from analysis.interval import NotEnoughData
+from analysis.report.page import report_of
+from analysis.report.report_data import read_report_data
 from controller.experiments.experiment_file import read_experiment
 from eeectl.exit_status import DONE, INTERRUPTED
 from eeectl.set_options import share_of
-from eeectl.study.design import PILOT, Design, design
+from eeectl.study.design import PILOT, Design, StudiedProgram, design
 from eeectl.study.folder import Aim, StudyFolder
 from eeectl.study.measuring import Fit, Measuring
 from eeectl.verbs.study import seconds_of
@@ -67,6 +70,15 @@ class _ToyLab:
 
 
 def _write(writer: Writer, name: str, block: int) -> None:
+    if "program-eee" in name:
+        for eee, time_s in (("off", 2.0), ("on", 2.1)):
+            figures = [("time", time_s * float(np.exp(writer.random.normal(0, 0.004))), "s")]
+            words = {"words": ["/shared/halo", "100"], "expect": "", "mpi": True}
+            writer.write(
+                {"eee": eee}, 2.5, figures=figures, program="command", parameters=words, hosts=("n01", "n02"),
+                ranks_per_host=2, block=block,
+            )  # fmt: skip
+        return
     if "alltoall" in name:
         for sleep_us, slower in ((0, 1.0), (2_000, 1.1)):
             for eee in ("off", "on"):
@@ -220,6 +232,26 @@ def test_a_study_that_was_interrupted_goes_on_where_it_was(tmp_path: Path, first
     kinds = [block.kind for block in folder.blocks]
     assert kinds[:3] == ["probe-sweep", "alltoall-eee", "alltoall-eee"]
     assert len(rest) == len(kinds) - 2
+
+
+@pytest.mark.slow
+def test_a_study_of_ones_own_program_is_about_that(tmp_path: Path, first_fit: _FirstFit) -> None:
+    lab, toy = load_lab(find_lab("miwa")), _ToyLab()
+    words = {"words": ["/shared/halo", "100"]}
+    halo = StudiedProgram("command", words, 2, (r"time=Time = ([\d.]+) s",))
+    made = design(lab, PILOT, "", ("n01", "n02"), halo)
+    kept = tuple(one for one in made.experiments if one["name"] in ("probe-sweep", "program-eee"))
+    folder = StudyFolder.create(tmp_path, "miwa", lab.name, Design(kept, ()), Aim(0.05, 12 * _BLOCK_S))
+    console = Console(record=True, width=200, file=io.StringIO())
+    assert _measuring(folder, toy, console, fit=first_fit).execute() == DONE
+    kinds = [block.kind for block in folder.blocks]
+    assert kinds.count("program-eee") >= 3, "a single configuration is believed from three blocks on"
+    assert kinds[2] == "program-eee", "what a program costs is found first"
+    assert "alltoall" not in " ".join(kinds)
+    rows = [line for line in console.export_text().splitlines() if "halo 2x2, slower with eee on" in line]
+    assert "known" in rows[-1]
+    found = report_of(read_report_data(folder.all_runs(), None, ""))
+    assert found.findings[0].sentence.startswith("EEE makes halo 2x2 ")
 
 
 def test_what_is_wanted_is_written_as_people_write_it() -> None:
