@@ -26,6 +26,7 @@ from analysis.report.report_data import (
     spread_of,
 )
 
+_LEAST_GAPS: Final = 3
 _LEAST_FREE: Final = 4
 """Degrees of freedom of three blocks of one configuration, with EEE off and on."""
 
@@ -76,6 +77,11 @@ def effects_of(data: ReportData) -> Mapping[str, Sequence[Effect]]:
     return {
         name: sorted(_pooled(group), key=lambda one: natural(one.pair.configuration)) for name, group in groups.items()
     }
+
+
+def over_gaps(data: ReportData) -> Mapping[str, Sequence[Effect]]:
+    """The programs that ran with enough mean gaps to be drawn over them; others are shown by configuration."""
+    return {name: group for name, group in effects_of(data).items() if len(group) >= _LEAST_GAPS}
 
 
 def effect_bars_text(effects: Sequence[Effect]) -> str:

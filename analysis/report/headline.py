@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from analysis.interval import Interval
 from analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
-from analysis.report.eee_effect import Effect, effect_bars_text, effects_of
+from analysis.report.eee_effect import Effect, effect_bars_text, over_gaps
 from analysis.report.report_data import ReportData, file_name, short_names
 from analysis.report.run_times import Change, changes_of, configuration_drawing
 from analysis.report.table import Cell, Column, Table
@@ -17,7 +17,7 @@ _WIDE = 20.0
 
 def headline(data: ReportData) -> tuple[Drawing, Table] | None:
     """Of the program with the most gaps; without any, by configuration; None if none ran with EEE off and on."""
-    groups = effects_of(data)
+    groups = over_gaps(data)
     if not groups:
         return _by_configuration(data)
     name = max(groups, key=lambda key: len(groups[key]))

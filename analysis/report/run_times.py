@@ -15,7 +15,7 @@ from analysis.configurations import state_text
 from analysis.interval import Interval
 from analysis.power.trial_energy import run_time_name
 from analysis.report.drawing import Drawing, draw, label, series_style
-from analysis.report.eee_effect import effects_of
+from analysis.report.eee_effect import over_gaps
 from analysis.report.energies import meters_of, ratio
 from analysis.report.measure import sweep_command
 from analysis.report.report_data import ReportData, Spread, file_name, short_names
@@ -112,10 +112,10 @@ def run_times(data: ReportData) -> Section | Missing:
 
 def by_configuration(data: ReportData) -> dict[str, list[Change]]:
     """Changes by program and placement, of those that have no mean gap to be drawn over."""
-    over_gaps = effects_of(data)
+    drawn = over_gaps(data)
     groups: dict[str, list[Change]] = {}
     for change in changes_of(data):
-        if change.name not in over_gaps:
+        if change.name not in drawn:
             groups.setdefault(change.name, []).append(change)
     return groups
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from analysis.interval import Interval
-from analysis.report.eee_effect import Effect, effects_of
+from analysis.report.eee_effect import Effect, over_gaps
 from analysis.report.findings.finding import Finding, listed, span_of, with_unit
 from analysis.report.measure import more_blocks_command, resume_command, sweep_command
 from analysis.report.report_data import ReportData, RunData, file_name, short_names
@@ -18,7 +18,7 @@ _ENOUGH_BLOCKS = 3
 
 def cost(data: ReportData) -> Finding:
     """The program with the most gaps first: the largest cost and saving, and where; then every other program."""
-    groups = effects_of(data)
+    groups = over_gaps(data)
     changes: dict[str, list[Change]] = {}
     for change in changes_of(data):
         if change.of_eee:

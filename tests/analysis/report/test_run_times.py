@@ -1,5 +1,6 @@
 """Any program: run time by EEE and by every other setting, with and without calls that were counted."""
 
+import itertools
 import math
 import re
 import shlex
@@ -87,16 +88,36 @@ def test_fewer_than_three_blocks_have_no_interval(tmp_path: Path, blocks: int) -
     assert found.command.endswith("--resume --blocks 3")
 
 
-def test_repetitions_of_one_block_are_no_blocks(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sizes", [1, 3])
+def test_repetitions_of_one_block_are_no_blocks(tmp_path: Path, sizes: int) -> None:
     def part(writer: Writer) -> None:
-        for repetition in range(6):
+        for repetition, size in itertools.product(range(6), range(sizes)):
             for eee, time_s in (("off", 1.0), ("on", 1.1 + 0.001 * repetition)):
                 figures = [("time", time_s, "s"), ("communications", 100.0, "call")]
-                writer.write({"eee": eee}, time_s, figures=figures, program="p", hosts=("n01",), repetition=repetition)
+                levels = {"eee": eee, "size": size}
+                writer.write(levels, time_s, figures=figures, program="p", hosts=("n01",), repetition=repetition)
 
     found = _findings(write_run(tmp_path, part))[_COST]
-    assert "ran in 1 block" in found.sentence
+    assert "1 block" in found.sentence
     assert "slower" not in found.sentence
+    assert found.command.endswith("--blocks 3")
+
+
+def test_a_program_whose_calls_were_counted_at_one_gap_is_compared_by_block(tmp_path: Path) -> None:
+    """As `compare` does: of a single configuration the scatter within blocks is all that shows chance."""
+
+    def part(writer: Writer) -> None:
+        for block in range(3):
+            for eee, time_s in (("off", 1.0), ("on", 1.03)):
+                run_s = time_s * 1.2**block * (1 + float(writer.random.normal(0, 0.001)))
+                figures = [("time", run_s, "s"), ("communications", 100.0, "call")]
+                writer.write({"eee": eee}, run_s, figures=figures, program="p", hosts=("n01",), block=block)
+
+    folder = write_run(tmp_path, part)
+    report = report_of(_data(folder))
+    assert re.match(r"EEE makes p 1x0 [23]\.\d+ % \(.* to .*\) slower: ", _findings(folder)[_COST].sentence)
+    assert report.lead is not None
+    assert "by configuration" in str([drawing.title for drawing in report.drawings])
 
 
 def test_the_report_says_what_compare_says(tmp_path: Path) -> None:
