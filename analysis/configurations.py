@@ -123,6 +123,10 @@ class Factors:
         """Whether EEE was off and every link up at full speed. A hold threshold has no effect with EEE off."""
         return not any(self._saves(name, level) for name, level in state)
 
+    def saving_count(self, state: State) -> int:
+        """How many settings of a state save something."""
+        return sum(self._saves(name, level) for name, level in state)
+
     def _saves(self, name: str, level: Level) -> bool:
         kind = self.kind(name)
         if name == STREAM or kind == "hold_us" or level == self.top_mbps.get(name):

@@ -24,6 +24,7 @@ from analysis.report import networks as _networks
 from analysis.report import overhead as _overhead
 from analysis.report import parameters as _parameters
 from analysis.report import power as _power
+from analysis.report import run_times as _run_times
 from analysis.report import trade as _trade
 from analysis.report.report_data import ReportData, read_report_data
 from analysis.report.section import Missing, Section
@@ -59,6 +60,7 @@ class ReportSection:
 
 _Make = Callable[[ReportData], Section | Missing]
 SECTIONS: Final[Mapping[str, _Make]] = {
+    "run_times": _run_times.run_times,
     "delay": _delay.delay,
     "overhead": _overhead.overhead,
     "estimates": _estimates.estimates,
@@ -78,7 +80,7 @@ def section(name: str, *runs: RunFrames, calibration: CalibrationFrames | None =
     >>> section("networks", open_run("runs/study"))
     Traceback (most recent call last):
     ...
-    lab.errors.LabError: On other networks: no calibration was given: `eeectl fit RUN -o calibration.yaml`.
+    lab.errors.LabError: On other networks: no calibration was given: `eeectl fit runs/study --output calibration.yaml`.
     """
     data = read_report_data([run.folder for run in runs], None if calibration is None else calibration.content, "")
     found = SECTIONS[name](data)
@@ -92,6 +94,11 @@ def section(name: str, *runs: RunFrames, calibration: CalibrationFrames | None =
         {one.name: pl.read_csv(io.StringIO(one.csv), infer_schema_length=None) for one in noted.tables},
         noted.warnings,
     )
+
+
+def run_times(*runs: RunFrames, calibration: CalibrationFrames | None = None) -> ReportSection:
+    """Run time of every program by configuration and state of the lab."""
+    return section("run_times", *runs, calibration=calibration)
 
 
 def delay(*runs: RunFrames, calibration: CalibrationFrames | None = None) -> ReportSection:

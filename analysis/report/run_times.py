@@ -16,12 +16,12 @@ from analysis.interval import Interval
 from analysis.power.trial_energy import run_time_name
 from analysis.report.drawing import Drawing, draw, label, series_style
 from analysis.report.eee_effect import over_gaps
-from analysis.report.energies import meters_of, ratio
+from analysis.report.energies import meters_of
 from analysis.report.measure import sweep_command
-from analysis.report.report_data import ReportData, Spread, file_name, short_names
+from analysis.report.report_data import ReportData, file_name, short_names
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
-from analysis.report.trade import Series, StatePoint, compared, series_of
+from analysis.report.trade import Series, StatePoint, compared, joules_compared, series_of
 
 NAN: Final = float("nan")
 _MOST_ROWS: Final = 24
@@ -35,13 +35,14 @@ _RUN_TIME: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A configuration in a state of the lab, against the state that saves nothing (or least).
+    """A configuration in a state of the lab, against the state that saves nothing (or least), or differs in EEE alone.
 
     `slower_percent` has NaN as ends where fewer than three blocks say nothing of chance, and so has `saved_percent`;
     that is of the joules of the network's metered devices, None if a meter did not resolve a trial.
     """
 
     series: Series
+    base: StatePoint
     point: StatePoint
     time: Comparison
     slower_percent: Interval
@@ -54,15 +55,19 @@ class Change:
 
     @property
     def factors(self) -> tuple[str, ...]:
-        """Factors whose level differs from that of the first state."""
-        first = self.series.points[0].state
-        return tuple(name for name, level in self.point.state if (name, level) not in first)
+        """Factors whose level differs from that of the base."""
+        return tuple(name for name, level in self.point.state if (name, level) not in self.base.state)
 
     @property
     def of_eee(self) -> bool:
-        """Whether EEE alone was switched on."""
-        factors, before, now = self.series.run.factors, self.series.points[0].state, self.point.state
-        return factors.with_eee(before) is False and factors.with_eee(now) is True
+        """Whether EEE alone was switched on, whatever else the state saves."""
+        return _eee_alone(self.series, self.base, self.point)
+
+    @property
+    def beside(self) -> str:
+        """The rest of the state, as text; "" if it has nothing else."""
+        rest = tuple(one for one in self.point.state if one[0] not in self.factors)
+        return state_text(rest) if rest else ""
 
     @property
     def meter_count(self) -> int:
@@ -72,15 +77,26 @@ class Change:
 
 
 def changes_of(data: ReportData) -> tuple[Change, ...]:
-    """Every configuration in every state but its first, in their natural order."""
+    """Every configuration in every state but its first, and with EEE on and off in each other state, in their order."""
     found = []
     for one in series_of(data, least=True):
-        for point in one.points[1:]:
-            time = compared(one, point)
-            if time is not None:
-                saved = _saved_percent(one.points[0].network_joule, point.network_joule, time)
-                found.append(Change(one, point, time, _percent(time), saved))
+        for point in one.points:
+            bases = [base for base in one.points if _eee_alone(one, base, point)]
+            bases += [one.points[0]] if point is not one.points[0] and one.points[0] not in bases else []
+            found += [change for base in bases if (change := _change(one, base, point)) is not None]
     return tuple(found)
+
+
+def _change(one: Series, base: StatePoint, point: StatePoint) -> Change | None:
+    time = compared(base, point)
+    if time is None:
+        return None
+    return Change(one, base, point, time, _percent(time), _saved_percent(base, point))
+
+
+def _eee_alone(one: Series, base: StatePoint, point: StatePoint) -> bool:
+    differ = [(name, level) for name, level in point.state if (name, level) not in base.state]
+    return bool(differ) and all(one.run.factors.kind(name) == "eee" and level in ("on", True) for name, level in differ)
 
 
 def _percent(time: Comparison) -> Interval:
@@ -89,12 +105,9 @@ def _percent(time: Comparison) -> Interval:
     return Interval(100 * (found.value - 1), 100 * (low - 1), 100 * (high - 1))
 
 
-def _saved_percent(before: Spread | None, now: Spread | None, time: Comparison) -> Interval | None:
-    if before is None or now is None:
-        return None
-    left = ratio(now.interval, before.interval)
-    low, high = (left.low, left.high) if time.has_interval else (NAN, NAN)
-    return Interval(100 * (1 - left.value), 100 * (1 - high), 100 * (1 - low))
+def _saved_percent(base: StatePoint, point: StatePoint) -> Interval | None:
+    left = joules_compared(base, point)
+    return None if left is None else Interval(*(100 * (1 - end) for end in (left.value, left.high, left.low)))
 
 
 def run_times(data: ReportData) -> Section | Missing:
@@ -115,7 +128,7 @@ def by_configuration(data: ReportData) -> dict[str, list[Change]]:
     drawn = over_gaps(data)
     groups: dict[str, list[Change]] = {}
     for change in changes_of(data):
-        if change.name not in drawn:
+        if change.name not in drawn and change.base is change.series.points[0]:
             groups.setdefault(change.name, []).append(change)
     return groups
 
@@ -158,7 +171,7 @@ def configuration_drawing(key: str, title: str, name: str, changes: Sequence[Cha
         label(axes, "Longer than in the first state (%)", "Configuration (name)")
         axes.legend(loc="best")
 
-    first = state_text(shown[0].series.points[0].state)
+    first = state_text(shown[0].base.state)
     blocks = sorted({one.time.blocks for one in shown})
     n = f"{blocks[0]}" if len(blocks) == 1 else f"{blocks[0]} to {blocks[-1]}"
     bars = "bars are 95 % intervals" if any(one.time.has_interval for one in shown) else "too few blocks for bars"
@@ -185,9 +198,9 @@ def _table(every: Sequence[Series]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for one in every:
         for point in one.points:
-            time = compared(one, point)
+            time = None if point is one.points[0] else compared(one.points[0], point)
             change = None if time is None else _percent(time)
-            saved = None if time is None else _saved_percent(one.points[0].network_joule, point.network_joule, time)
+            saved = None if time is None else _saved_percent(one.points[0], point)
             blocks = len(point.by_block) if time is None else time.blocks
             rows.append(
                 (

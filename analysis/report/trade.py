@@ -3,9 +3,11 @@
 As in Koibuchi et al. (2011), Figs. 3-6, and in Andujar et al. (2023), Figs. 4 and 6.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from statistics import median
 
 from matplotlib.figure import Figure
 
@@ -47,6 +49,8 @@ class StatePoint:
     network_watt: Spread | None
     network_joule: Spread | None
     all_joule: Spread | None
+    joules_by_block: Mapping[int, tuple[Interval, ...]] = field(default_factory=dict)
+    """Of the network's metered devices; empty unless known of every trial."""
 
     @property
     def times_s(self) -> tuple[float, ...]:
@@ -115,7 +119,7 @@ def series_of(data: ReportData, *, least: bool = False) -> tuple[Series, ...]:
         for configuration, states in groups.items():
             base = next((state for state in states if factors.saves_nothing(state)), None)
             if base is None and least:
-                base = min(states, key=natural_state)
+                base = min(states, key=lambda state: (factors.saving_count(state), natural_state(state)))
             if base is None or (len(states) < 2 and not least):
                 continue
             order = [base, *sorted((state for state in states if state != base), key=natural_state)]
@@ -123,15 +127,13 @@ def series_of(data: ReportData, *, least: bool = False) -> tuple[Series, ...]:
     return tuple(sorted(found, key=lambda one: natural(one.configuration)))
 
 
-def compared(one: Series, point: StatePoint) -> Comparison | None:
-    """Run times in a state against those in the first, block by block, as `eeectl compare` has it; None for the first.
+def compared(base: StatePoint, point: StatePoint) -> Comparison | None:
+    """Run times in a state against those in another, block by block, as `eeectl compare` has it.
 
-    None, too, if the two have no block in common.
+    None if the two have no block in common.
     """
-    if point is one.points[0]:
-        return None
     try:
-        return compare(one.points[0].by_block, point.by_block, "time", "s")
+        return compare(base.by_block, point.by_block, "time", "s")
     except ValueError:
         return None
 
@@ -145,16 +147,49 @@ def _alike(points: Sequence[StatePoint]) -> tuple[StatePoint, ...]:
             point,
             network_watt=point.network_watt if network else None,
             network_joule=point.network_joule if network else None,
+            joules_by_block=point.joules_by_block if network else {},
             all_joule=point.all_joule if every else None,
         )
         for point in points
     )
 
 
+def joules_compared(base: StatePoint, point: StatePoint) -> Interval | None:
+    """Ratio of the network's joules to those in another state, block by block; None if they are not known of both.
+
+    The interval is at least as wide as the meters' own errors; NaN are its ends where fewer than three blocks say
+    nothing of chance.
+    """
+    if not base.joules_by_block or not point.joules_by_block:
+        return None
+    sides = [
+        {block: [one.value for one in own] for block, own in side.joules_by_block.items()} for side in (base, point)
+    ]
+    try:
+        found = compare(sides[0], sides[1], "energy", "J")
+    except ValueError:
+        return None
+    ratio_ = found.ratio
+    if not found.has_interval:
+        return Interval(ratio_.value, math.nan, math.nan)
+    half = ratio_.value * math.hypot(*(_relative_error(side) for side in (base, point)))
+    low, high = min(ratio_.low, ratio_.value - half), max(ratio_.high, ratio_.value + half)
+    return Interval(ratio_.value, low, high)
+
+
+def _relative_error(point: StatePoint) -> float:
+    """Of the mean of a state's joules, from the meters alone."""
+    every = [one for own in point.joules_by_block.values() for one in own]
+    return median(one.half_width / one.value for one in every) / math.sqrt(len(every))
+
+
 def _point(state: State, values: Sequence[_Value]) -> StatePoint:
     by_block: dict[int, tuple[float, ...]] = {}
-    for block, time_s, _ in values:
+    joules: dict[int, tuple[Interval, ...]] = {}
+    for block, time_s, energy in values:
         by_block[block] = (*by_block.get(block, ()), time_s)
+        if energy.network_joule is not None:
+            joules[block] = (*joules.get(block, ()), energy.network_joule)
     return StatePoint(
         state,
         by_block,
@@ -162,6 +197,7 @@ def _point(state: State, values: Sequence[_Value]) -> StatePoint:
         _spread([energy.network_watt for _, _, energy in values]),
         _spread([energy.network_joule for _, _, energy in values]),
         _spread([energy.all_joule for _, _, energy in values]),
+        joules if all(energy.network_joule is not None for _, _, energy in values) else {},
     )
 
 
@@ -189,7 +225,7 @@ def saved_percent(one: Series, point: StatePoint) -> Interval:
 
 def slower_percent(one: Series, point: StatePoint) -> Spread:
     """By how much the program is slower in a state; of fewer than three blocks, without width."""
-    time = compared(one, point)
+    time = compared(one.points[0], point)
     count = min(one.points[0].time_s.count, point.time_s.count)
     if time is None:
         value = 100 * (point.time_s.interval.value / one.points[0].time_s.interval.value - 1)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from analysis.interval import Interval
 from analysis.report.eee_effect import Effect, over_gaps
-from analysis.report.findings.finding import Finding, listed, span_of, with_unit
+from analysis.report.findings.finding import Finding, listed, negated, span_of, with_unit
 from analysis.report.measure import more_blocks_command, resume_command, sweep_command
 from analysis.report.report_data import ReportData, RunData, file_name, short_names
 from analysis.report.run_times import Change, changes_of
@@ -55,9 +55,9 @@ def _tried(run: RunData) -> str:
     """A program that ran with EEE on and with EEE off, whether or not its trials count; "" if none did."""
     seen: dict[str, set[bool]] = {}
     for trial in run.trials:
-        eee = run.factors.with_eee(run.factors.state_of(trial)) if trial.what == "program" else None
-        if eee is not None:
-            seen.setdefault(run.factors.configuration_of(trial).placement, set()).add(eee)
+        state = run.factors.state_of(trial) if trial.what == "program" else ()
+        eee = {level in ("on", True) for name, level in state if run.factors.kind(name) == "eee"}
+        seen.setdefault(run.factors.configuration_of(trial).placement, set()).update(eee)
     return next((name for name, states in seen.items() if len(states) == 2), "")
 
 
@@ -71,7 +71,9 @@ def _of_program(name: str, changes: Sequence[Change]) -> str:
     known = [one for one in changes if one.time.has_interval]
     worst = max(known or changes, key=lambda one: one.slower_percent.value)
     names = short_names([one.series.configuration for one in changes])
-    which = f", most with {names[worst.series.configuration]}" if len(changes) > 1 else ""
+    place = [names[worst.series.configuration]] if len({one.series.configuration for one in changes}) > 1 else []
+    place += [worst.beside] if worst.beside else []
+    which = f", most with {', '.join(place)}" if len(changes) > 1 else f", with {place[0]}" if place else ""
     times = f"{number(worst.time.b.value)} s instead of {number(worst.time.a.value)} s"
     blocks = f"{worst.time.blocks} block{'' if worst.time.blocks == 1 else 's'}"
     if not known:
@@ -83,10 +85,8 @@ def _of_program(name: str, changes: Sequence[Change]) -> str:
     if worst.slower_percent.low > 0:
         found = f"EEE makes {name} {size} slower{which}: {times}, in {blocks}."
     elif worst.slower_percent.high < 0:
-        faster = Interval(
-            *(-end for end in (worst.slower_percent.value, worst.slower_percent.high, worst.slower_percent.low))
-        )
-        found = f"With EEE, {name} took {with_unit(faster, '%')} less time{which}: {times}, in {blocks}."
+        faster = with_unit(negated(worst.slower_percent), "%")
+        found = f"With EEE, {name} took {faster} less time{which}: {times}, in {blocks}."
     else:
         found = f"With EEE, {name} was not slower as far as {blocks} resolve it ({size}{which}): {times}."
     return f"{found} {_saved(worst)}".strip()
@@ -165,4 +165,4 @@ def _range(found: Sequence[tuple[Effect, Interval]]) -> str:
 def _joules(saved: Interval) -> str:
     if saved.value >= 0:
         return f"{with_unit(saved, '%')} less energy"
-    return f"{with_unit(Interval(-saved.value, -saved.high, -saved.low), '%')} more energy"
+    return f"{with_unit(negated(saved), '%')} more energy"

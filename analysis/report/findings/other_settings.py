@@ -3,7 +3,7 @@
 from typing import Final
 
 from analysis.configurations import state_text
-from analysis.report.findings.finding import Finding, with_unit
+from analysis.report.findings.finding import Finding, negated, with_unit
 from analysis.report.measure import more_blocks_command
 from analysis.report.report_data import ReportData, short_names
 from analysis.report.run_times import Change, changes_of
@@ -39,11 +39,11 @@ def _of_links(one: Change) -> bool:
 
 
 def _words(one: Change, configuration: str) -> str:
-    first = state_text(one.series.points[0].state)
-    size = f"{one.slower_percent.value:+.3g} %"
-    if one.time.has_interval:
-        size = with_unit(one.slower_percent, "%")
+    first = state_text(one.base.state)
+    longer = one.slower_percent.value >= 0
+    found = one.slower_percent if longer else negated(one.slower_percent)
+    size = with_unit(found, "%") if one.time.has_interval else f"{found.value:.3g} %"
     times = f"{number(one.time.b.value)} s instead of {number(one.time.a.value)} s with {first}"
     where = "" if configuration == one.name else f" ({configuration})"
-    took = f"{one.name}{where} took {size} longer: {times}"
+    took = f"{one.name}{where} took {size} {'longer' if longer else 'less time'}: {times}"
     return f"with {state_text(one.point.state)}, {took}, in {one.time.blocks} blocks"

@@ -172,6 +172,19 @@ def test_every_other_setting_is_a_finding(tmp_path: Path) -> None:
     assert len(table.rows) == 4
 
 
+def test_eee_is_compared_in_each_other_state_even_if_all_of_them_save(tmp_path: Path) -> None:
+    """Of speeds that no file names as the fastest, none saves nothing; EEE was on and off all the same."""
+    levels = [{"speed_mbps": speed, "eee": eee} for speed in (1000, 100) for eee in ("off", "on")]
+    folder = write_run(tmp_path, halo(3, levels, metered=True))
+    found = _findings(folder)[_COST]
+    assert re.match(r"EEE makes halo 2x1 \S+ % \(\S+ to \S+\) slower, most with speed_mbps \d+: ", found.sentence)
+    assert re.search(r"use[s]? \S+ % \(\S+ to \S+\) less energy", found.sentence)
+    of_eee = [change for change in changes_of(_data(folder)) if change.of_eee]
+    assert [change.beside for change in of_eee] == ["speed_mbps 100", "speed_mbps 1000"]
+    assert all(change.saved_percent and change.saved_percent.half_width < 5 for change in of_eee), "drift cancels"
+    assert "less time" in _findings(folder)["What other settings change"].sentence
+
+
 def test_trials_that_do_not_count_are_not_called_missing(tmp_path: Path) -> None:
     folder = write_run(tmp_path, halo(3, state="invalid", why="it was late"))
     found = _findings(folder)[_COST]
