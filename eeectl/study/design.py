@@ -84,6 +84,9 @@ _EDGE_ECHOES: Final = 600
 _SHORTEST_US: Final = 20.0
 
 
+_OWN_BLOCKS: Final = 3
+"""Fewer have no interval, and what a program costs is what its study is for."""
+
 OWN_PROGRAM: Final = "program-eee"
 """The experiment that has the place of `alltoall-eee` where a program is named."""
 
@@ -273,7 +276,7 @@ def _own(lab: Lab, hosts: Sequence[str], program: StudiedProgram, agent_user: st
         ["eee"],
         factors={"eee": eee, **{name: list(levels) for name, levels in program.factors.items()}},
         measure={"program": program.on(hosts)},
-        blocks=1,
+        blocks=_OWN_BLOCKS,
         recordings={"gaps": True, "traffic": True, "user": agent_user},
     )
 
