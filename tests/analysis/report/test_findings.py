@@ -294,8 +294,10 @@ def test_run_times_that_scatter_by_more_than_themselves_make_a_slowdown_with_end
 
     def part(writer: Writer) -> None:
         for uplink, times_s in (("on", (2.0, 2.1, 9.0)), ("off", (0.5, 0.6, 3.0))):
-            for time_s in times_s:
-                writer.write({"uplink": uplink}, time_s, figures=[("time", time_s, "s")], program="p", hosts=HOSTS)
+            for block, time_s in enumerate(times_s):
+                writer.write(
+                    {"uplink": uplink}, time_s, figures=[("time", time_s, "s")], program="p", hosts=HOSTS, block=block
+                )
 
     (one,) = series_of(read_report_data([write_run(tmp_path, part)], None, ""))
     _, off = one.points
