@@ -102,7 +102,7 @@ def _experiments() -> str:
 def _programs() -> str:
     about = (
         "The programs that `eeectl bench`, `sweep` and experiments run; `eeectl bench --list` shows the same.\n"
-        "[Add an MPI program](../how-to/add-mpi-program.md) has the files to copy.\n"
+        "[Your own MPI program](../how-to/add-mpi-program.md) needs no entry here, and has the files to copy for one.\n"
     )
     return _page("MPI programs", about, "\n".join(map(_program, PROGRAMS.values())), _figures())
 
