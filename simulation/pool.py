@@ -7,11 +7,11 @@ job; what was finished is on the disk, and the same command goes on.
 """
 
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from threading import Lock, local
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from lab.errors import LabError
 from simulation.worker import Result, Simulated, Task, Worker
@@ -19,6 +19,9 @@ from simulation.worker import Result, Simulated, Task, Worker
 _SIZES: Final = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _RANKS: Final = ("OMPI_COMM_WORLD_RANK", "PMI_RANK")
 """Set by Open MPI; by MPICH and Intel MPI."""
+
+
+Key = TypeVar("Key")
 
 
 class MissingMpi(LabError):
@@ -45,6 +48,24 @@ class HerePool:
         future: Future[Simulated[Result]] = Future()
         future.set_result(Simulated(task.simulate()))
         return future
+
+
+def finished(pool: Pool, asked: Sequence[tuple[Key, Task[Result]]]) -> Iterator[tuple[Key, Simulated[Result]]]:
+    """Each key with the result of its task, as tasks are finished; by this process in order, one when it is wanted.
+
+    When the caller stops, tasks that have not begun are cancelled.
+    """
+    if isinstance(pool, HerePool):
+        for key, task in asked:
+            yield key, pool.submit(task).result()
+        return
+    running = {pool.submit(task): key for key, task in asked}
+    try:
+        for future in as_completed(running):
+            yield running[future], future.result()
+    finally:
+        for future in running:
+            future.cancel()
 
 
 class _LocalPool:

@@ -1,7 +1,6 @@
 """Simulate all points of a description, by whichever processes a pool has."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
 from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
@@ -9,7 +8,7 @@ from typing import NamedTuple
 from simulation.curve import CurvePoint, next_loads
 from simulation.description import Description
 from simulation.point import Point, PointTask
-from simulation.pool import HerePool, Pool
+from simulation.pool import HerePool, Pool, finished
 from simulation.results import Results
 from simulation.worker import Simulated
 
@@ -64,18 +63,11 @@ def _curve_point(results: Results, load: float) -> CurvePoint:
 
 
 def _points(every: Sequence[Description], asked: Sequence[_Asked], pool: Pool) -> Iterator[Simulated[Point]]:
-    if isinstance(pool, HerePool):
-        for one in asked:
-            yield _drawn(pool.submit(PointTask(every[one.draw], one.load, one.seed)).result(), one)
-        return
-    # The longest first, so that the processes end together.
-    running = {pool.submit(PointTask(every[one.draw], one.load, one.seed)): one for one in sorted(asked, reverse=True)}
-    try:
-        for future in as_completed(running):
-            yield _drawn(future.result(), running[future])
-    finally:
-        for future in running:
-            future.cancel()
+    # For several processes the longest first, so that they end together.
+    order = asked if isinstance(pool, HerePool) else sorted(asked, reverse=True)
+    tasks = [(one, PointTask(every[one.draw], one.load, one.seed)) for one in order]
+    for one, simulated in finished(pool, tasks):
+        yield _drawn(simulated, one)
 
 
 def _drawn(simulated: Simulated[Point], asked: _Asked) -> Simulated[Point]:

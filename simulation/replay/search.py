@@ -12,7 +12,7 @@ from statistics import fmean
 from typing import Final
 
 from simulation.description import Description, Links
-from simulation.pool import HerePool, Pool
+from simulation.pool import Pool, finished
 from simulation.power_models import georgakoudis
 from simulation.replay.replayed import Replayed, ReplayTask
 
@@ -60,10 +60,8 @@ def search(description: Description, pool: Pool) -> list[Tried]:
 
 
 def _all(tasks: Sequence[ReplayTask], pool: Pool) -> list[Replayed]:
-    if isinstance(pool, HerePool):
-        return [pool.submit(task).result().result for task in tasks]
-    futures = [pool.submit(task) for task in tasks]
-    return [future.result().result for future in futures]
+    by_number = dict(finished(pool, list(enumerate(tasks))))
+    return [by_number[number].result for number in range(len(tasks))]
 
 
 def _tried(links: Links, asleep: Sequence[Replayed], awake: Sequence[Replayed]) -> Tried:

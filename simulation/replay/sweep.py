@@ -1,10 +1,9 @@
 """Replay a description with each of its seeds, with links that never sleep and as described, by whichever processes."""
 
 from collections.abc import Callable
-from concurrent.futures import as_completed
 
 from simulation.description import Description, Links
-from simulation.pool import HerePool, Pool
+from simulation.pool import Pool, finished
 from simulation.replay.replayed import Replayed, ReplayTask
 from simulation.replay.results import ReplayResults
 from simulation.worker import Simulated
@@ -26,19 +25,6 @@ def tasks_of(description: Description) -> list[ReplayTask]:
 def replay_all(description: Description, results: ReplayResults, pool: Pool, done: Done) -> None:
     """Replay what `results` lacks; each is kept as soon as it is known. The results do not depend on the pool."""
     missing = [task for task in tasks_of(description) if results.find(task.seed, sleeping=task.sleeping) is None]
-    if isinstance(pool, HerePool):
-        for task in missing:
-            _keep(results, pool.submit(task).result(), done)
-        return
-    running = [pool.submit(task) for task in missing]
-    try:
-        for future in as_completed(running):
-            _keep(results, future.result(), done)
-    finally:
-        for future in running:
-            future.cancel()
-
-
-def _keep(results: ReplayResults, simulated: Simulated[Replayed], done: Done) -> None:
-    results.add(simulated.result)
-    done(simulated)
+    for _, simulated in finished(pool, [(task, task) for task in missing]):
+        results.add(simulated.result)
+        done(simulated)
