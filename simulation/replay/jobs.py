@@ -73,7 +73,7 @@ class LogGops(Part):
 
 
 class Bound(Part):
-    """Holds by each link's own idle gaps, after PerfBound (Saravanan et al. 2018)."""
+    """Holds by each link's own idle gaps, after PerfBound (IEEE Transactions on Computers 2018)."""
 
     percent: Annotated[float, Field(ge=0, le=100)] = 1.0
     """Of the time, that the wakes of a link may take."""
@@ -119,11 +119,6 @@ class Programs(Part):
         if len(scheduled) > 1:
             raise ValueError("the scheduler places all jobs or none: write placement: scheduled for each, or for none")
         return self
-
-    @property
-    def are_scheduled(self) -> bool:
-        """Whether jobs wait for free nodes."""
-        return self.jobs[0].placement == "scheduled"
 
 
 PLACEMENTS: Final[dict[PlacementName, str]] = {

@@ -1,6 +1,6 @@
 //! Holds that links set by themselves: the shortest with which their wakes delay no more than a share of the time.
 //!
-//! After PerfBound (Saravanan et al. 2018): a link counts its idle gaps by their length, in powers of two. At the end of an
+//! After PerfBound (IEEE Transactions on Computers 2018): a link counts its idle gaps by their length, in powers of two. At the end of an
 //! epoch it takes the shortest hold, a power of two, for which the gaps of that epoch that would have been longer, times
 //! the wake, are at most the allowed share of the epoch. So a link with few long gaps sleeps soon, and one with many that
 //! are a little longer than a short hold stays awake. Each link bounds its own delay; a path of several links may add up
