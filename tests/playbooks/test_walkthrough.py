@@ -1,17 +1,18 @@
 """The blocks of the provisioning page run in order, from bare hosts of a live lab to a report and back.
 
 What a person does between them is done here: the inventory is completed as the page says, and an archive of NPB's
-layout lies where a block looks for it. In the blocks the lab's folder and networks stand where the page has others, a
-study has a shorter budget and its question is answered; monitoring goes to a node, so that this machine stays as it is;
-a program's block runs in slower lab time, as the hosts share this machine's processors. Nothing else is changed. First
-contacts (marked no-run) have tests of their own.
+layout lies where a block looks for it. In the blocks the lab's folder and networks stand where the page has others. The
+study has two hosts and a shorter budget, and its question is answered; the experiment has fewer trials. Monitoring goes
+to a node, so that this machine stays as it is. What measures does so in lab time, as slow as the machine needs: the
+hosts share its processors, also with other tests. Nothing else is changed. First contacts (marked no-run) have tests of
+their own.
 """
 
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -38,13 +39,23 @@ _PROGRAMS: Final = ("bt", "cg", "ep", "ft", "is", "lu", "mg", "sp")
 _MONITORING: Final = "n04"
 _PATIENCE_S: Final = 2_400
 _SHOWN_LINES: Final = 80
+_MEASURES: Final = re.compile(r"^(eeectl (bench|study) |ansible-playbook .* experiment\.yml)", re.MULTILINE)
+_FEWER_TRIALS: Final = {"sleep_us": [0, 500], "array_byte": [4096]}
 
-pytestmark = [pytest.mark.lab, pytest.mark.alone]
+pytestmark = pytest.mark.lab
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _tools() -> None:
     needs(ANSIBLE, "gfortran")
+
+
+def _rewrite(path: Path, change: Callable[[Any], None]) -> None:
+    yaml = YAML()
+    written = yaml.load(path.read_text(encoding="utf-8"))
+    change(written)
+    with path.open("w", encoding="utf-8") as file:
+        yaml.dump(written, file)
 
 
 @dataclass(frozen=True)
@@ -68,9 +79,9 @@ class Person:
         """A block's text for this lab."""
         text = re.sub(r"\bmylab\b", self.name, text)
         text = text.replace("192.0.2.0/24", f"127.{self.number}.0.0/22").replace("192.0.2.1", f"198.18.{self.number}.1")
-        text = re.sub(r"(eeectl study .*) --budget \S+", r"\1 --yes --budget 3m", text)
-        slower = f"eeectl lab clock {self.name} 1/8\n"
-        return re.sub(r"^eeectl bench ", slower + r"\g<0>", text, flags=re.MULTILINE)
+        text = re.sub(r"(eeectl study .*) --budget \S+", r"\1 --yes --budget 90s --hosts n01 n02", text)
+        slower = f"eeectl lab clock {self.name} auto\n"
+        return _MEASURES.sub(slower + r"\g<0>", text)
 
     def environment(self) -> Mapping[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "EEE_"))}
@@ -97,6 +108,9 @@ class Person:
         """The checkout and what the page says lies at home."""
         shutil.copytree(PLAYBOOKS, self.folder / "playbooks", ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copytree(ROOT / "experiments", self.folder / "experiments")
+        _rewrite(
+            self.folder / "experiments" / "alltoall-eee.yaml", lambda asked: asked["factors"].update(_FEWER_TRIALS)
+        )
         home = self.folder / "home"
         (home / ".ssh").mkdir(parents=True)
         shutil.copy(self.state / "keys" / "lab_ed25519.pub", home / ".ssh" / "id_ed25519.pub")
@@ -122,12 +136,8 @@ class Person:
 
         self.edit(complete)
 
-    def edit(self, change: Any) -> None:
-        yaml = YAML()
-        inventory = yaml.load((self.inventory / "hosts.yml").read_text(encoding="utf-8"))
-        change(inventory)
-        with (self.inventory / "hosts.yml").open("w", encoding="utf-8") as file:
-            yaml.dump(inventory, file)
+    def edit(self, change: Callable[[Any], None]) -> None:
+        _rewrite(self.inventory / "hosts.yml", change)
 
     def write(self, block: Block) -> None:
         """A block of settings goes where the text before it says."""
