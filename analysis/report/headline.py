@@ -6,10 +6,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.interval import Interval
+from analysis.report.changes import Change, changes_of
 from analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
 from analysis.report.eee_effect import Effect, effect_bars_text, over_gaps
 from analysis.report.report_data import ReportData, file_name, short_names
-from analysis.report.run_times import Change, changes_of, configuration_drawing
+from analysis.report.run_times import configuration_drawing
 from analysis.report.table import Cell, Column, Table
 
 _WIDE = 20.0

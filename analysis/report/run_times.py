@@ -1,29 +1,21 @@
-"""Run time of every program by configuration and state of the lab: what EEE and every other setting changed.
-
-Ratios are of `compare`: block by block, with an interval from three blocks on. So they are here what `eeectl compare`
-says of the same run.
-"""
+"""Run time of every program by configuration and state of the lab, as a table and figures."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from matplotlib.figure import Figure
 
-from analysis.compare import Comparison
 from analysis.configurations import state_text
-from analysis.interval import Interval
 from analysis.power.trial_energy import run_time_name
+from analysis.report.changes import Change, changes_of, percent_of, saved_percent_of
 from analysis.report.drawing import Drawing, draw, label, series_style
 from analysis.report.eee_effect import over_gaps
-from analysis.report.energies import meters_of
 from analysis.report.measure import sweep_command
 from analysis.report.report_data import ReportData, file_name, short_names
 from analysis.report.section import Missing, Section
+from analysis.report.series import Series, compared, series_of
 from analysis.report.table import Cell, Column, Table
-from analysis.report.trade import Series, StatePoint, compared, joules_compared, series_of
 
-NAN: Final = float("nan")
 _MOST_ROWS: Final = 24
 _RUN_TIME: Final = {
     "time_steady": "the program's own, without outliers of the machine",
@@ -31,83 +23,6 @@ _RUN_TIME: Final = {
     "mpi_time": "from MPI_Init to MPI_Finalize",
     "": "from the start of mpirun to its end, launch included",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A configuration in a state of the lab, against the state that saves nothing (or least), or differs in EEE alone.
-
-    `slower_percent` has NaN as ends where fewer than three blocks say nothing of chance, and so has `saved_percent`;
-    that is of the joules of the network's metered devices, None if a meter did not resolve a trial.
-    """
-
-    series: Series
-    base: StatePoint
-    point: StatePoint
-    time: Comparison
-    slower_percent: Interval
-    saved_percent: Interval | None
-
-    @property
-    def name(self) -> str:
-        """Program and placement."""
-        return self.series.configuration.placement
-
-    @property
-    def factors(self) -> tuple[str, ...]:
-        """Factors whose level differs from that of the base."""
-        return tuple(name for name, level in self.point.state if (name, level) not in self.base.state)
-
-    @property
-    def of_eee(self) -> bool:
-        """Whether EEE alone was switched on, whatever else the state saves."""
-        return _eee_alone(self.series, self.base, self.point)
-
-    @property
-    def beside(self) -> str:
-        """The rest of the state, as text; "" if it has nothing else."""
-        rest = tuple(one for one in self.point.state if one[0] not in self.factors)
-        return state_text(rest) if rest else ""
-
-    @property
-    def meter_count(self) -> int:
-        """Metered devices of the network."""
-        run = self.series.run
-        return sum(meter.feeds not in run.hosts for meter in meters_of(run))
-
-
-def changes_of(data: ReportData) -> tuple[Change, ...]:
-    """Every configuration in every state but its first, and with EEE on and off in each other state, in their order."""
-    found = []
-    for one in series_of(data, least=True):
-        for point in one.points:
-            bases = [base for base in one.points if _eee_alone(one, base, point)]
-            bases += [one.points[0]] if point is not one.points[0] and one.points[0] not in bases else []
-            found += [change for base in bases if (change := _change(one, base, point)) is not None]
-    return tuple(found)
-
-
-def _change(one: Series, base: StatePoint, point: StatePoint) -> Change | None:
-    time = compared(base, point)
-    if time is None:
-        return None
-    return Change(one, base, point, time, _percent(time), _saved_percent(base, point))
-
-
-def _eee_alone(one: Series, base: StatePoint, point: StatePoint) -> bool:
-    differ = [(name, level) for name, level in point.state if (name, level) not in base.state]
-    return bool(differ) and all(one.run.factors.kind(name) == "eee" and level in ("on", True) for name, level in differ)
-
-
-def _percent(time: Comparison) -> Interval:
-    found = time.ratio
-    low, high = (found.low, found.high) if time.has_interval else (NAN, NAN)
-    return Interval(100 * (found.value - 1), 100 * (low - 1), 100 * (high - 1))
-
-
-def _saved_percent(base: StatePoint, point: StatePoint) -> Interval | None:
-    left = joules_compared(base, point)
-    return None if left is None else Interval(*(100 * (1 - end) for end in (left.value, left.high, left.low)))
 
 
 def run_times(data: ReportData) -> Section | Missing:
@@ -199,8 +114,8 @@ def _table(every: Sequence[Series]) -> Table:
     for one in every:
         for point in one.points:
             time = None if point is one.points[0] else compared(one.points[0], point)
-            change = None if time is None else _percent(time)
-            saved = None if time is None else _saved_percent(one.points[0], point)
+            change = None if time is None else percent_of(time)
+            saved = None if time is None else saved_percent_of(one.points[0], point)
             blocks = len(point.by_block) if time is None else time.blocks
             rows.append(
                 (

@@ -1,73 +1,19 @@
-"""The cost of saving power: performance against power saved, and run time against energy.
+"""The cost of saving power: performance against power saved, and run time against energy, as figures and tables.
 
 As in Koibuchi et al. (2011), Figs. 3-6, and in Andujar et al. (2023), Figs. 4 and 6.
 """
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from statistics import median
+from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from analysis.compare import Comparison, compare
-from analysis.configurations import Configuration, State, state_text
-from analysis.interval import Interval
-from analysis.programs.profile_reading import time_of
+from analysis.configurations import state_text
 from analysis.report.drawing import STYLES, Drawing, draw, error_bars, label, logarithmic, series_style
-from analysis.report.energies import TrialEnergy, energy_of_trial, meters_of, ratio, repeated
 from analysis.report.measure import sweep_command
-from analysis.report.report_data import (
-    ReportData,
-    RunData,
-    Spread,
-    bars_text,
-    file_name,
-    natural,
-    natural_state,
-    short_names,
-    spread_of,
-)
+from analysis.report.report_data import ReportData, bars_text, file_name, short_names
 from analysis.report.section import Missing, Section
+from analysis.report.series import Series, StatePoint, performance, saved_percent, series_of
 from analysis.report.table import Cell, Column, Table
-
-_Value = tuple[int, float, TrialEnergy]
-"""Block, run time in seconds, energy."""
-
-
-@dataclass(frozen=True, slots=True)
-class StatePoint:
-    """One configuration in one state of the lab: run times of its trials; energies in joules, None without readings.
-
-    `by_block`: the run times by the number of their block.
-    """
-
-    state: State
-    by_block: Mapping[int, tuple[float, ...]]
-    time_s: Spread
-    network_watt: Spread | None
-    network_joule: Spread | None
-    all_joule: Spread | None
-    joules_by_block: Mapping[int, tuple[Interval, ...]] = field(default_factory=dict)
-    """Of the network's metered devices; empty unless known of every trial."""
-
-    @property
-    def times_s(self) -> tuple[float, ...]:
-        """All run times."""
-        return tuple(time_s for own in self.by_block.values() for time_s in own)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Series:
-    """A configuration in several states; the others are compared with the first, which saves nothing.
-
-    Of `series_of(..., least=True)` the first may be the state that saves least, or the only one.
-    """
-
-    run: RunData
-    configuration: Configuration
-    points: tuple[StatePoint, ...]
 
 
 def saving(data: ReportData) -> Section | Missing:
@@ -101,144 +47,12 @@ def trade(data: ReportData) -> Section | Missing:
     return Section("trade", title, text, tuple(drawings), (_trade_table(series),), watts="figures")
 
 
-@lru_cache(maxsize=4)
-def series_of(data: ReportData, *, least: bool = False) -> tuple[Series, ...]:
-    """Configurations that ran in a state that saves nothing, and in others; both in their natural order.
-
-    `least`: every configuration that ran, beginning with the state that saves least.
-    """
-    found = []
-    for run in data.runs:
-        factors = run.factors
-        groups: dict[Configuration, dict[State, list[_Value]]] = {}
-        meters = meters_of(run)
-        for trial in run.programs():
-            states = groups.setdefault(factors.configuration_of(trial), {})
-            value = trial.block, time_of(trial), energy_of_trial(run, trial, meters)
-            states.setdefault(factors.state_of(trial), []).append(value)
-        for configuration, states in groups.items():
-            base = next((state for state in states if factors.saves_nothing(state)), None)
-            if base is None and least:
-                base = min(states, key=lambda state: (factors.saving_count(state), natural_state(state)))
-            if base is None or (len(states) < 2 and not least):
-                continue
-            order = [base, *sorted((state for state in states if state != base), key=natural_state)]
-            found.append(Series(run, configuration, _alike([_point(state, states[state]) for state in order])))
-    return tuple(sorted(found, key=lambda one: natural(one.configuration)))
-
-
-def compared(base: StatePoint, point: StatePoint) -> Comparison | None:
-    """Run times in a state against those in another, block by block, as `eeectl compare` has it.
-
-    None if the two have no block in common.
-    """
-    try:
-        return compare(base.by_block, point.by_block, "time", "s")
-    except ValueError:
-        return None
-
-
-def _alike(points: Sequence[StatePoint]) -> tuple[StatePoint, ...]:
-    """Without what is not known of every state: a state with watts cannot be compared with one without."""
-    network = all(point.network_joule is not None for point in points)
-    every = all(point.all_joule is not None for point in points)
-    return tuple(
-        replace(
-            point,
-            network_watt=point.network_watt if network else None,
-            network_joule=point.network_joule if network else None,
-            joules_by_block=point.joules_by_block if network else {},
-            all_joule=point.all_joule if every else None,
-        )
-        for point in points
-    )
-
-
-def joules_compared(base: StatePoint, point: StatePoint) -> Interval | None:
-    """Ratio of the network's joules to those in another state, block by block; None if they are not known of both.
-
-    The interval is at least as wide as the meters' own errors; NaN are its ends where fewer than three blocks say
-    nothing of chance.
-    """
-    if not base.joules_by_block or not point.joules_by_block:
-        return None
-    sides = [
-        {block: [one.value for one in own] for block, own in side.joules_by_block.items()} for side in (base, point)
-    ]
-    try:
-        found = compare(sides[0], sides[1], "energy", "J")
-    except ValueError:
-        return None
-    ratio_ = found.ratio
-    if not found.has_interval:
-        return Interval(ratio_.value, math.nan, math.nan)
-    half = ratio_.value * math.hypot(*(_relative_error(side) for side in (base, point)))
-    low, high = min(ratio_.low, ratio_.value - half), max(ratio_.high, ratio_.value + half)
-    return Interval(ratio_.value, low, high)
-
-
-def _relative_error(point: StatePoint) -> float:
-    """Of the mean of a state's joules, from the meters alone."""
-    every = [one for own in point.joules_by_block.values() for one in own]
-    return median(one.half_width / one.value for one in every) / math.sqrt(len(every))
-
-
-def _point(state: State, values: Sequence[_Value]) -> StatePoint:
-    by_block: dict[int, tuple[float, ...]] = {}
-    joules: dict[int, tuple[Interval, ...]] = {}
-    for block, time_s, energy in values:
-        by_block[block] = (*by_block.get(block, ()), time_s)
-        if energy.network_joule is not None:
-            joules[block] = (*joules.get(block, ()), energy.network_joule)
-    return StatePoint(
-        state,
-        by_block,
-        spread_of([time_s for _, time_s, _ in values]),
-        _spread([energy.network_watt for _, _, energy in values]),
-        _spread([energy.network_joule for _, _, energy in values]),
-        _spread([energy.all_joule for _, _, energy in values]),
-        joules if all(energy.network_joule is not None for _, _, energy in values) else {},
-    )
-
-
-def _spread(values: Sequence[Interval | None]) -> Spread | None:
-    known = [value for value in values if value is not None]
-    return repeated(known) if known and len(known) == len(values) else None
-
-
 def _grouped(series: Sequence[Series]) -> dict[str, list[Series]]:
     """By program and placement."""
     groups: dict[str, list[Series]] = {}
     for one in series:
         groups.setdefault(one.configuration.placement, []).append(one)
     return groups
-
-
-def saved_percent(one: Series, point: StatePoint) -> Interval:
-    """In percent, the saved share of the network's mean power; 0 by definition for the first point."""
-    base, now = one.points[0].network_watt, point.network_watt
-    if base is None or now is None or point is one.points[0]:
-        return Interval(0.0, 0.0, 0.0)
-    rest = ratio(now.interval, base.interval)
-    return Interval(100 * (1 - rest.value), 100 * (1 - rest.high), 100 * (1 - rest.low))
-
-
-def slower_percent(one: Series, point: StatePoint) -> Spread:
-    """By how much the program is slower in a state; of fewer than three blocks, without width."""
-    time = compared(one.points[0], point)
-    count = min(one.points[0].time_s.count, point.time_s.count)
-    if time is None:
-        value = 100 * (point.time_s.interval.value / one.points[0].time_s.interval.value - 1)
-        return Spread(Interval(value, value, value), count)
-    ends = (time.ratio.low, time.ratio.high) if time.has_interval else (time.ratio.value, time.ratio.value)
-    return Spread(Interval(*(100 * (end - 1) for end in (time.ratio.value, *ends))), count)
-
-
-def performance(one: Series, point: StatePoint) -> Interval:
-    """Run time without saving by that in a state; 1 by definition for the first point."""
-    if point is one.points[0]:
-        return Interval(1.0, 1.0, 1.0)
-    return ratio(one.points[0].time_s.interval, point.time_s.interval)
 
 
 def _saving_drawing(name: str, group: Sequence[Series]) -> Drawing:

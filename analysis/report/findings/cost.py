@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from analysis.interval import Interval
+from analysis.report.changes import Change, changes_of
 from analysis.report.eee_effect import Effect, over_gaps
 from analysis.report.findings.finding import Finding, listed, negated, span_of, with_unit
 from analysis.report.measure import more_blocks_command, resume_command, sweep_command
 from analysis.report.report_data import ReportData, RunData, file_name, short_names
-from analysis.report.run_times import Change, changes_of
 from analysis.report.table import number
 
 _TOPIC = "What EEE costs and saves"

@@ -3,10 +3,10 @@
 from typing import Final
 
 from analysis.configurations import state_text
+from analysis.report.changes import Change, changes_of
 from analysis.report.findings.finding import Finding, negated, with_unit
 from analysis.report.measure import more_blocks_command
 from analysis.report.report_data import ReportData, short_names
-from analysis.report.run_times import Change, changes_of
 from analysis.report.table import number
 
 _TOPIC: Final = "What other settings change"

@@ -6,8 +6,8 @@ from analysis.interval import Interval
 from analysis.report.findings.finding import Finding, listed, with_unit
 from analysis.report.measure import sweep_command
 from analysis.report.report_data import ReportData, RunData, Spread, file_name
+from analysis.report.series import Series, StatePoint, performance, saved_percent, series_of, slower_percent
 from analysis.report.table import number
-from analysis.report.trade import Series, StatePoint, performance, saved_percent, series_of, slower_percent
 from analysis.run_lab import lab_of_run
 
 _TOPIC = "Which links could be off"

@@ -19,7 +19,7 @@ from analysis.report.findings.table import findings_of
 from analysis.report.page import page, report_of
 from analysis.report.report_data import read_report_data, slower_percents
 from analysis.report.section import Section
-from analysis.report.trade import series_of, slower_percent
+from analysis.report.series import series_of, slower_percent
 from tests.support.measured.synthetic_run import (
     HOSTS,
     Writer,

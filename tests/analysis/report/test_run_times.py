@@ -12,11 +12,12 @@ import pytest
 
 from analysis.compare_runs import Side, compare_sides
 from analysis.configurations import command_name
+from analysis.report.changes import changes_of
 from analysis.report.findings.finding import Finding
 from analysis.report.findings.table import findings_of
 from analysis.report.page import report_of
 from analysis.report.report_data import ReportData, read_report_data
-from analysis.report.run_times import changes_of, run_times
+from analysis.report.run_times import run_times
 from analysis.report.section import Missing, Section
 from analysis.report.table import cell_text
 from eeectl.application import app
