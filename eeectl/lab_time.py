@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-_WALL_VERBS: Final = frozenset({"compare", "fit", "predict", "report"})
+_WALL_VERBS: Final = frozenset({"check", "compare", "fit", "predict", "report"})
 """Verbs that work on run folders alone."""
 
 _LAB_VERBS: Final = frozenset({"capture", "check", "exec", "fault", "shell", "status", "truth"})

@@ -38,6 +38,12 @@ VERBS: Final = (
         "Run an MPI program on hosts of a lab: check its answer, show its figures, and sample all devices meanwhile.",
     ),
     Verb(
+        "check",
+        "eeectl.verbs.check:check_app",
+        "analyse",
+        "Hold figures of runs against limits, such as --expect 'time.slowdown < 1 %'; the exit status says the answer.",
+    ),
+    Verb(
         "compare",
         "eeectl.verbs.compare:compare_app",
         "analyse",

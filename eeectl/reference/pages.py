@@ -7,6 +7,7 @@ from typing import Final
 from pydantic import BaseModel
 
 from analysis import calibration
+from analysis.report.shown import KINDS as SHOWN
 from benchmarks.figure_sets import FIGURE_SETS
 from benchmarks.program import Program
 from benchmarks.table import PROGRAMS
@@ -44,7 +45,8 @@ def _commands() -> str:
     about = (
         "Every command of `eeectl` with its options; `eeectl COMMAND --help` shows the same. Commands that read take\n"
         "`--json`. `--debug` shows the trace of an error.\n\n"
-        "Exit status: 0 done, 1 refused or failed, 2 wrong use, 3 changes or trials pending, 130 interrupted.\n"
+        "Exit status: 0 done, 1 refused or failed, 2 wrong use, 3 changes or trials pending,\n"
+        "4 an expectation is broken, 5 it is not shown (`eeectl check`), 130 interrupted.\n"
     )
     return _page("Commands", about, command_table(), command_sections())
 
@@ -166,7 +168,18 @@ def _runs() -> str:
         "when the folder is damaged, full, read-only or gone. Folders of earlier versions have these plans in\n"
         "`way_home.json`, and are restored from there.\n"
     )
-    return _page("Run folders", about, *_samples(), _events())
+    return _page("Run folders", about, *_samples(), _events(), _expected())
+
+
+def _expected() -> str:
+    rows = "".join(f"| `{name}` | {unit} | {cell(means)} |\n" for name, (unit, means) in SHOWN.items())
+    about = (
+        "What `eeectl check RUN --expect` takes; `eeectl check RUN` lists those of a run, with their values. `FIGURE` "
+        "is any\nfigure that the program reports. Slowdown, saving and change are of EEE on against off, all else the "
+        "same; with levels\nof other factors, as in `time.slowdown[link=off]`, of that setting against the one that "
+        "saves nothing. Levels of a\nparameter, as in `time.slowdown[sleep_us=500]`, mean one configuration.\n"
+    )
+    return f"## Names of figures\n\n{about}\n| figure | unit | meaning |\n| --- | --- | --- |\n{rows}"
 
 
 def _samples() -> list[str]:

@@ -391,6 +391,7 @@ _EVERY: Final = (
     ),
     Target("report", corpus.measured, _report),
     Target("compare", corpus.measured, _commands(("compare", "study:eee=on", "study:eee=off"))),
+    Target("check", corpus.measured, _commands(("check", "study", "--expect", "time < 9 s"))),
     Target("fit", corpus.measured, _commands(("fit", "study"))),
     Target("predict", corpus.profile, _commands(("predict", "profile.yaml", "--calibration", "calibration.yaml"))),
     Target("watch", corpus.open_run, _commands(("watch", "run", "--once")), lambda name: name.startswith("run/")),

@@ -1,0 +1,121 @@
+"""`eeectl check RUN --expect ...`: limits for a run's figures, with an exit status for scripts and nightly runs."""
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cyclopts import App, Parameter
+
+from analysis.expect import Answer, Expectation, Figure, Judged, judge, worst
+from analysis.report.report_data import read_report_data
+from analysis.report.shown import figures_of
+from analysis.report.table import cell_text, number
+from analysis.run_lab import run_folder
+from eeectl.exit_status import BROKEN, DONE, NOT_SHOWN
+from eeectl.study.folder import StudyFolder
+from lab.errors import LabError
+
+check_app = App(name="check")
+
+_STATUS: Final[dict[Answer, int]] = {"met": DONE, "broken": BROKEN, "not shown": NOT_SHOWN}
+
+
+@check_app.default
+def check(
+    *runs: str,
+    expect: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Hold figures of runs against limits, such as --expect 'time.slowdown < 1 %'; the exit status says the answer.
+
+    An expectation is NAME < VALUE UNIT, or <=, >, >=. It is met if the whole 95 % interval is on that side, broken if
+    the whole interval is on the other. Otherwise it is not shown: the interval holds the limit, or fewer than three
+    blocks were measured, so that there is none. It has to be met in every configuration; NAME[FACTOR=LEVEL,...] means
+    one of them, or another setting of the lab than EEE, as in 'time.slowdown[link=off] < 2 %'.
+
+    Exit status 0: all are met; 4: one is broken; 5: one is not shown. Without --expect the figures that the runs have
+    are listed.
+
+    Parameters
+    ----------
+    runs
+        Folders of runs, or their names below runs/; or a study's folder, for all its runs.
+    expect
+        What is expected. The option may be repeated.
+    as_json
+        Print JSON.
+
+    """
+    if not runs:
+        raise LabError("name a run: eeectl check runs/NAME --expect 'time.slowdown < 1 %'.")
+    expectations = [Expectation.of(text) for text in dict.fromkeys(expect)]
+    figures = figures_of(read_report_data(_folders(runs), None, ""))
+    if not expectations:
+        _list(figures, as_json=as_json)
+        return DONE
+    judged = [judge(one, figures) for one in expectations]
+    answer = worst(one.answer for one in judged)
+    if as_json:
+        print(json.dumps({"answer": answer, "expectations": [_plain(one) for one in judged]}, indent=1))
+    else:
+        for one in judged:
+            _print(one)
+    return _STATUS[answer]
+
+
+def _folders(runs: Sequence[str]) -> list[Path]:
+    found: list[Path] = []
+    for name in dict.fromkeys(runs):
+        if (Path(name) / "study.yaml").is_file():
+            found += StudyFolder.open(Path(name)).all_runs()
+        else:
+            found.append(run_folder(name))
+    if not found:
+        raise LabError(f"{', '.join(runs)} has no runs yet: continue the study, or name a run.")
+    return found
+
+
+def _list(figures: Sequence[Figure], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"figures": [_figure(one) for one in figures]}, indent=1))
+        return
+    for name in dict.fromkeys(one.named for one in figures):
+        print(name)
+        for one in figures:
+            if one.named == name:
+                print(f"    {_value(one)}{_at(one)}")
+
+
+def _print(judged: Judged) -> None:
+    print(f"{judged.answer}: {judged.expectation.text}")
+    for figure, answer in judged.figures:
+        why = ""
+        if answer == "not shown":
+            known = not math.isnan(figure.interval.low)
+            why = ": the interval holds the limit" if known else ": fewer than three blocks, so no interval"
+        print(f"    {_value(figure)}{_at(figure)}: {answer}{why}")
+
+
+def _at(figure: Figure) -> str:
+    return f", {figure.where}" if figure.where else ""
+
+
+def _value(figure: Figure) -> str:
+    value, _, ends = cell_text(figure.interval).partition(" (")
+    unit = "" if figure.unit == "1" else f" {figure.unit}"
+    if math.isnan(figure.interval.low):
+        return f"{number(figure.interval.value)}{unit}"
+    return f"{value}{unit} ({ends}" if ends else f"{value}{unit}"
+
+
+def _figure(one: Figure) -> dict[str, Any]:
+    ends = [None if math.isnan(end) else end for end in (one.interval.low, one.interval.high)]
+    value = {"value": one.interval.value, "low": ends[0], "high": ends[1], "unit": one.unit}
+    return {"name": one.named, "where": one.where, **value}
+
+
+def _plain(judged: Judged) -> dict[str, Any]:
+    figures = [{**_figure(figure), "answer": answer} for figure, answer in judged.figures]
+    return {"expect": judged.expectation.text, "answer": judged.answer, "figures": figures}
