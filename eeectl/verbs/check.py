@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter
@@ -12,9 +11,8 @@ from analysis.expect import Answer, Expectation, Figure, Judged, judge, worst
 from analysis.report.report_data import read_report_data
 from analysis.report.shown import figures_of
 from analysis.report.table import cell_text, number
-from analysis.run_lab import run_folder
 from eeectl.exit_status import BROKEN, DONE, NOT_SHOWN
-from eeectl.study.folder import StudyFolder
+from eeectl.runs_of import runs_of
 from lab.errors import LabError
 
 check_app = App(name="check")
@@ -51,7 +49,8 @@ def check(
     if not runs:
         raise LabError("name a run: eeectl check runs/NAME --expect 'time.slowdown < 1 %'.")
     expectations = [Expectation.of(text) for text in dict.fromkeys(expect)]
-    figures = figures_of(read_report_data(_folders(runs), None, ""))
+    folders = [folder for name in dict.fromkeys(runs) for folder in runs_of(name)]
+    figures = figures_of(read_report_data(folders, None, ""))
     if not expectations:
         _list(figures, as_json=as_json)
         return DONE
@@ -63,18 +62,6 @@ def check(
         for one in judged:
             _print(one)
     return _STATUS[answer]
-
-
-def _folders(runs: Sequence[str]) -> list[Path]:
-    found: list[Path] = []
-    for name in dict.fromkeys(runs):
-        if (Path(name) / "study.yaml").is_file():
-            found += StudyFolder.open(Path(name)).all_runs()
-        else:
-            found.append(run_folder(name))
-    if not found:
-        raise LabError(f"{', '.join(runs)} has no runs yet: continue the study, or name a run.")
-    return found
 
 
 def _list(figures: Sequence[Figure], *, as_json: bool) -> None:

@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
 from analysis.calibration import load_calibration
-from analysis.run_lab import run_folder
+from analysis.report.report_data import read_report_data
+from analysis.report.trial_table import trial_table
+from eeectl.runs_of import runs_of
 from lab import durable
 from lab.errors import LabError
 from simulation.replay.results import are_replays
@@ -25,6 +27,7 @@ def report(
     *runs: str,
     calibration: Path | None = None,
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
+    trials: Literal["csv"] | None = None,
 ) -> int:
     """Make a report of runs, or of simulations: an HTML file that opens offline, and figures beside it.
 
@@ -40,6 +43,8 @@ def report(
         have their own.
     output
         File of the page. Default: report.html in the first folder.
+    trials
+        No page but one line for each trial, as CSV with units in its head: to standard output, or to --output.
 
     """
     if not runs:
@@ -47,17 +52,20 @@ def report(
     names = list(dict.fromkeys(runs))
     simulations = [simulation_folder(name) for name in names]
     if all(simulations):
-        if calibration is not None:
-            raise LabError("a simulation has its calibration from its file: leave --calibration out.")
+        if calibration is not None or trials is not None:
+            option = "--trials" if trials is not None else "--calibration"
+            raise LabError(f"a simulation has neither trials nor a calibration beside its file: leave {option} out.")
         print(report_simulations([one for one in simulations if one is not None], output))
         return 0
     if any(simulations):
         raise LabError("runs and simulations have reports of their own: name either.")
 
-    from analysis.report.page import page, report_of  # noqa: PLC0415
-    from analysis.report.report_data import read_report_data  # noqa: PLC0415 - drawing takes a second to load
+    folders = list(dict.fromkeys(folder for name in names for folder in runs_of(name)))
+    if trials is not None:
+        return _write_trials(folders, output)
 
-    folders = [run_folder(name) for name in names]
+    from analysis.report.page import page, report_of  # noqa: PLC0415 - drawing takes a second to load
+
     known = load_calibration(calibration) if calibration is not None else None
     where = page_file(output, folders[0])
     data = read_report_data(folders, known, calibration.name if calibration is not None else "")
@@ -65,6 +73,29 @@ def report(
     write_page(where, page(data, found), found)
     print(where)
     return 0
+
+
+def _write_trials(folders: Sequence[Path], output: Path | None) -> int:
+    """One line a trial."""
+    table = trial_table(read_report_data(folders, None, ""))
+    if not table.rows:
+        raise LabError(f"{', '.join(map(str, folders))} has no trial: measure one first.")
+    text = table.csv
+    if output is None:
+        sys.stdout.write(text.replace("\r\n", "\n"))
+        return 0
+    if output.is_dir():
+        raise LabError(f"{output} is a folder: name a file for the trials, such as {output / 'trials.csv'}.")
+    _replace(output, text)
+    print(output)
+    return 0
+
+
+def _replace(where: Path, text: str) -> None:
+    try:
+        durable.replace(where, text)
+    except OSError as error:
+        raise LabError(f"{where} cannot be written ({error.strerror}): choose another place with -o.") from error
 
 
 def simulation_folder(name: str) -> Path | None:
@@ -111,10 +142,7 @@ def write_page(where: Path, text: str, found: "Report") -> None:
     """Write the page and its figures, and say on standard error what is in it."""
     from analysis.report.page import save_figures  # noqa: PLC0415 - drawing takes a second to load
 
-    try:
-        durable.replace(where, text)
-    except OSError as error:
-        raise LabError(f"{where} cannot be written ({error.strerror}): choose another place with -o.") from error
+    _replace(where, text)
     figures = where.parent / "figures"
     drawn = save_figures(found, figures)
     for finding in found.findings:
