@@ -10,6 +10,7 @@ from agents.echo import history
 from agents.idle_gaps import COLUMNS as GAP_COLUMNS
 from agents.recording import Row, StreamReader, names_of
 from lab.errors import LabError
+from lab.json_text import parse_object
 from lab.plain_text import safe_tree
 from lab.untrusted_files import read_json_lines
 
@@ -27,6 +28,10 @@ _ALWAYS: Final[Mapping[str, tuple[str, ...]]] = {
 
 _HEADS: Final[Mapping[str, str]] = {"echo_probe": "payload_byte", "idle_gaps": "lower_edges_ns"}
 """By agent, what readers need of the header."""
+
+
+_LONGEST_HEADER: Final = 1 << 20
+"""Bytes; a longer one is none of an agent's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,17 @@ def read_agent_file(path: Path, agent: str) -> AgentFile:
     if not reader.header:
         raise LabError(f"{path} is not what agents/{agent}.py writes: measure it again.")
     return AgentFile(safe_tree(dict(reader.header)), tuple(rows))
+
+
+def header_of(path: Path) -> Mapping[str, Any]:
+    """The header alone of any agent's file, unchecked; empty if the file has none that can be read."""
+    try:
+        with path.open("rb") as lines:
+            line = lines.readline(_LONGEST_HEADER)
+        found: Mapping[str, Any] = safe_tree(parse_object(line.decode()))
+    except (OSError, ValueError):
+        return {}
+    return found
 
 
 def _usable(path: Path, agent: str, reader: StreamReader, line: bytes) -> list[Mapping[str, Any]]:

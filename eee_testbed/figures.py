@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from analysis.report import delay as _delay
 from analysis.report import estimates as _estimates
 from analysis.report import measured as _measured
+from analysis.report import methods as _methods
 from analysis.report import networks as _networks
 from analysis.report import overhead as _overhead
 from analysis.report import parameters as _parameters
@@ -69,6 +70,7 @@ SECTIONS: Final[Mapping[str, _Make]] = {
     "power": _power.power,
     "networks": _networks.networks,
     "parameters": _parameters.parameters,
+    "methods": _methods.methods,
     "measured": _measured.measured,
 }
 """Every section of a report by its name."""
@@ -139,6 +141,11 @@ def networks(*runs: RunFrames, calibration: CalibrationFrames | None = None) -> 
 def parameters(*runs: RunFrames, calibration: CalibrationFrames | None = None) -> ReportSection:
     """Every parameter of the calibration."""
     return section("parameters", *runs, calibration=calibration)
+
+
+def methods(*runs: RunFrames, calibration: CalibrationFrames | None = None) -> ReportSection:
+    """How it was measured, in sentences."""
+    return section("methods", *runs, calibration=calibration)
 
 
 def measured(*runs: RunFrames, calibration: CalibrationFrames | None = None) -> ReportSection:

@@ -29,6 +29,7 @@ from ruamel.yaml.error import YAMLError
 from lab import durable
 from lab.errors import LabError, RunFolderFailed, UnreadableFile
 from lab.untrusted_files import parse_yaml, read_json_lines
+from record.checkout import described
 from record.event_kinds import EventKind
 from record.run_clock import RunClock
 from record.sample_tables import TABLES, Batch, Table
@@ -63,8 +64,10 @@ _Item = Batch | _Event | None
 
 
 def versions() -> dict[str, str]:
-    """Versions of the software that took part, for run.yaml."""
+    """Versions of the software that took part, for run.yaml; `commit` is there if it runs from a checkout."""
     found = {"python": platform.python_version(), "kernel": platform.release()}
+    if commit := described():
+        found["commit"] = commit
     for package in _PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
             found[package] = metadata.version(package)

@@ -17,10 +17,12 @@ from analysis.report.findings.finding import Finding
 from analysis.report.findings.table import findings_of
 from analysis.report.headline import headline
 from analysis.report.measured import measured
+from analysis.report.methods import methods
 from analysis.report.networks import networks
 from analysis.report.overhead import overhead
 from analysis.report.parameters import parameters
 from analysis.report.power import power
+from analysis.report.references import Reference, references_of, save_bibtex
 from analysis.report.report_data import ReportData
 from analysis.report.run_times import run_times
 from analysis.report.section import Missing, Section
@@ -37,11 +39,12 @@ SECTIONS: Final[Sequence[Callable[[ReportData], Section | Missing]]] = (
     power,
     networks,
     parameters,
+    methods,
     measured,
 )
-"""Every section that a report may have, in the order of the page; doubts and what is missing come before the last."""
+"""Every section that a report may have, in the order of the page; doubts and what is missing come before `_LAST`."""
 
-_LAST: Final = "measured"
+_LAST: Final = ("methods", "measured")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Report:
     sections: tuple[Section, ...]
     doubts: tuple[Doubts, ...]
     missing: tuple[Missing, ...]
+    references: tuple[Reference, ...] = ()
 
     @property
     def drawings(self) -> tuple[Drawing, ...]:
@@ -82,6 +86,7 @@ def report_of(data: ReportData) -> Report:
         sections,
         doubts_of(sections),
         tuple(one for one in made if isinstance(one, Missing)),
+        references_of(data, [section.name for section in sections]),
     )
 
 
@@ -95,11 +100,11 @@ class _Link:
 
 def page(data: ReportData, report: Report) -> str:
     """The whole page as HTML, without external references."""
-    return render(report, _title(data), _made(data), _LAST)
+    return render(report, _title(data), _made(data), *_LAST)
 
 
-def render(report: Report, title: str, made: str, last: str) -> str:
-    """A report as HTML, whatever it is about; `last` names the section that comes after doubts and what is missing."""
+def render(report: Report, title: str, made: str, *last: str) -> str:
+    """A report as HTML, whatever it is about; `last` names the sections that come after doubts and what is missing."""
     jinja = Environment(
         loader=PackageLoader("analysis.report", "."),
         autoescape=True,
@@ -113,8 +118,8 @@ def render(report: Report, title: str, made: str, last: str) -> str:
         made=made,
         report=report,
         findings=[(one, _link(one, report, numbers)) for one in report.findings],
-        body=[section for section in report.sections if section.name != last],
-        provenance=[section for section in report.sections if section.name == last],
+        body=[section for section in report.sections if section.name not in last],
+        provenance=[section for section in report.sections if section.name in last],
         doubt_counts={one.section: len(one.sentences) for one in report.doubts},
         numbers=numbers,
     )
@@ -133,11 +138,13 @@ def _link(finding: Finding, report: Report, numbers: dict[str, int]) -> _Link | 
 
 
 def save_figures(report: Report, folder: Path) -> tuple[Drawing, ...]:
-    """Write every figure as SVG and PDF, and every table as CSV beside them; LabError if that fails."""
+    """Write every figure as SVG and PDF, tables as CSV and references as BibTeX beside them; LabError if that fails."""
     for drawing in report.drawings:
         drawing.save(folder)
     for table in report.tables:
         save_table(table, folder)
+    if report.references:
+        save_bibtex(report.references, folder)
     return report.drawings
 
 

@@ -9,7 +9,7 @@ from analysis.report.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of the page, in the order text, warnings, figures, tables.
+    """A section of the page, in the order text, warnings, figures, tables; an empty line ends a paragraph.
 
     `watts`: whether its figures, or only its tables, show watts or joules.
     """
@@ -21,6 +21,11 @@ class Section:
     tables: tuple[Table, ...] = ()
     warnings: tuple[str, ...] = field(default=())
     watts: Literal["none", "figures", "tables"] = "none"
+
+    @property
+    def paragraphs(self) -> tuple[str, ...]:
+        """Its text."""
+        return tuple(part for part in self.text.split("\n\n") if part)
 
     def with_note(self, note: str) -> "Section":
         """With a sentence beside every figure of watts."""

@@ -31,7 +31,8 @@ def report(
 ) -> int:
     """Make a report of runs, or of simulations: an HTML file that opens offline, and figures beside it.
 
-    The page leads with findings. Figures (SVG and PDF) and their data (CSV) go into `figures` beside the page.
+    The page leads with findings. Figures (SVG and PDF), their data (CSV) and the papers that it rests on (BibTeX) go
+    into `figures` beside the page.
 
     Parameters
     ----------

@@ -120,6 +120,7 @@ def test_everything_measured_is_there(report: Report) -> None:
         "power",
         "networks",
         "parameters",
+        "methods",
         "measured",
     ]
     assert [section.name for section in sections] == names
@@ -202,7 +203,7 @@ def test_missing_sections_are_reported_with_the_command_that_fills_them(tmp_path
     folder = write_run(tmp_path, write_probe)
     data = read_report_data([folder], None, "")
     found = report_of(data)
-    assert [section.name for section in found.sections] == ["delay", "measured"]
+    assert [section.name for section in found.sections] == ["delay", "methods", "measured"]
     assert len(found.missing) == 8
     assert all(one.command.startswith("eeectl ") for one in found.missing)
     printed = _read(page(data, found))
@@ -212,7 +213,7 @@ def test_missing_sections_are_reported_with_the_command_that_fills_them(tmp_path
 
 def test_an_empty_run_has_a_report(tmp_path: Path) -> None:
     found = report_of(read_report_data([write_run(tmp_path)], calibration(), "c.yaml"))
-    assert [section.name for section in found.sections] == ["parameters", "measured"]
+    assert [section.name for section in found.sections] == ["parameters", "methods", "measured"]
     assert len(found.missing) == 8
     assert found.lead is None
 
