@@ -84,7 +84,7 @@ VERBS: Final = (
         "lab",
         "eeectl.verbs.lab.commands:lab_app",
         "labs",
-        "Virtual labs: software switches, hosts and power strips that real tools can use.",
+        "Bring virtual labs up and down and work in them; check, discover and set up racks.",
     ),
     Verb(
         "link",

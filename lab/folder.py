@@ -26,9 +26,11 @@ from lab.lags import lags_of
 from lab.model import End, Host, Lab, Lag, Link, Outlet, Port, Strip, Switch
 from lab.variables import STATE_ROOT, LabVars, NodeVars, StripVars, SwitchVars
 
-__all__ = ["STATE_ROOT", "find_lab", "inventories", "known_labs", "load_lab", "operand_of"]
+__all__ = ["NAME", "STATE_ROOT", "find_lab", "inventories", "known_labs", "load_lab", "operand_of"]
 
-_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
+NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
+"""Names of labs made here, and of devices."""
+
 _LAB_KEYS = tuple(LabVars.model_fields)
 _EVERY_VARIABLE = frozenset(name for model in (LabVars, SwitchVars, NodeVars, StripVars) for name in model.model_fields)
 """All that is read here, of whatever device."""
@@ -223,7 +225,7 @@ class _Loader:
             if group not in entry.groups:
                 continue
             others = {"switches", "nodes", "strips"} & entry.groups - {group}
-            if not _NAME.fullmatch(entry.name):
+            if not NAME.fullmatch(entry.name):
                 remedy = "use lower-case letters, digits and dashes, at most 32"
                 self.complain(self.hosts_file, entry.line, entry.name, "is not a host name", remedy)
             elif others and group < min(others):

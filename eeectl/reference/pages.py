@@ -31,6 +31,7 @@ from simulation.replay import hosts, jobs, program
 from simulation.replay.calls import CALLS
 from simulation.replay.readers import vef
 from simulation.replay.readers.table import FORMATS
+from twin.truth import truth
 
 Models = list[type[BaseModel]]
 
@@ -75,6 +76,25 @@ def _inventory() -> str:
         variables.StripVars,
     ]
     return _page("Inventory", about, model_sections(models), _quirks())
+
+
+def _truth() -> str:
+    about = (
+        "`twin/truth.yaml` beside a virtual lab's `hosts.yml`: what is true of its devices, and what only the twin "
+        "reads. The\ncontroller measures, and its calibration can be compared with this file. Units are in the names. "
+        "`eeectl lab new` writes\none, `eeectl lab check LAB --files-only` names file, key and valid values of a "
+        "mistake.\n\n"
+        "Switches have one complete truth for each family, nodes one for all. Overrides of single devices are merged "
+        "key by key:\n\n"
+        "```yaml\nswitches:\n  overrides:\n    sw4: {power: {base_watt: 21.3}}\n```\n\n"
+        "Watts are on the output side of a device's supply; `SupplyTruth` converts them into those of the outlet.\n"
+    )
+    models: Models = [
+        truth.Truth, truth.SwitchTruths, truth.SwitchTruth, truth.LpiTruth, truth.SwitchPowerTruth,
+        truth.PortPowerTruth, truth.SupplyTruth, truth.WanderTruth, truth.SensorTruth, truth.SlowCliTruth,
+        truth.NodeTruths, truth.NodeTruth, truth.NodePowerTruth, truth.StripTruths, truth.StripTruth,
+    ]  # fmt: skip
+    return _page("The truth of a virtual lab", about, model_sections(models))
 
 
 def _quirks() -> str:
@@ -326,6 +346,7 @@ def _abilities(able: Capabilities) -> str:
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "docs/reference/commands.md": _commands,
     "docs/reference/inventory.md": _inventory,
+    "docs/reference/truth.md": _truth,
     "docs/reference/experiments.md": _experiments,
     "docs/reference/programs.md": _programs,
     "docs/reference/runs.md": _runs,

@@ -42,25 +42,35 @@ class _Truth(BaseModel):
 
 
 class LpiTruth(_Truth):
-    """LPI policy of a transmitter: overrides of its PHY's profile; None takes the profile's value.
+    """LPI policy of a transmitter: overrides of its PHY's profile; a key that is left out takes the profile's value.
 
     `hold_us` is also the factory value where a command line can set it (``green-mode eee tx-idle-time`` of
     FASTPATH), within `hold_limit_us`; beyond a limit the hardware clips. The same holds for the wake time.
     """
 
-    mode: Literal["off", "deep", "fast", "hybrid"] = "deep"
-    hold_us: NotNegative = 0.0
-    sleep_us: NotNegative | None = None
-    quiet_us: NotNegative | None = None
-    refresh_us: NotNegative | None = None
-    wake_us: NotNegative | None = None
-    wake_during_sleep_us: NotNegative | None = None
-    fast_wake_us: NotNegative | None = None
-    deep_after_us: NotNegative | None = None
-    coalesce_byte: int = Field(default=0, ge=0)
-    coalesce_us: NotNegative = 0.0
-    hold_limit_us: tuple[NotNegative, NotNegative] = (0.0, 4_294_977_295.0)
-    wake_limit_us: tuple[NotNegative, NotNegative] = (0.0, 65_535.0)
+    mode: Literal["off", "deep", "fast", "hybrid"] = Field(
+        default="deep", description="depth of LPI; hybrid: fast wake first, deep sleep after deep_after_us"
+    )
+    hold_us: NotNegative = Field(default=0.0, description="idle time before it asks for LPI")
+    sleep_us: NotNegative | None = Field(default=None, description="Ts")
+    quiet_us: NotNegative | None = Field(default=None, description="Tq")
+    refresh_us: NotNegative | None = Field(default=None, description="Tr")
+    wake_us: NotNegative | None = Field(default=None, description="Tw from deep sleep")
+    wake_during_sleep_us: NotNegative | None = Field(
+        default=None, description="Tw after Ts, if a frame comes within Ts"
+    )
+    fast_wake_us: NotNegative | None = Field(default=None, description="Tw from fast wake")
+    deep_after_us: NotNegative | None = Field(default=None, description="hybrid: time in fast wake before deep sleep")
+    coalesce_byte: int = Field(
+        default=0, ge=0, description="a sleeping transmitter waits for so many bytes; 0: for none"
+    )
+    coalesce_us: NotNegative = Field(default=0.0, description="and at most so long")
+    hold_limit_us: tuple[NotNegative, NotNegative] = Field(
+        default=(0.0, 4_294_977_295.0), description="lowest and highest hold that the hardware takes"
+    )
+    wake_limit_us: tuple[NotNegative, NotNegative] = Field(
+        default=(0.0, 65_535.0), description="the same of the wake time"
+    )
 
     @model_validator(mode="after")
     def _limits_in_order(self) -> Self:
@@ -82,18 +92,22 @@ class PortPowerTruth(_Truth):
     has its own LPI. Fractions are of `up_watt`.
     """
 
-    up_watt: dict[Speed, NotNegative]
-    deep_fraction: Fraction = 1.0
-    fast_fraction: Fraction = 1.0
-    sleep_fraction: Fraction = 1.0  # in Ts; the papers count transitions as active
-    wake_fraction: Fraction = 1.0  # in Tw
-    refresh_fraction: Fraction = 1.0
-    transmit_fraction: Fraction = 0.5  # the share of up_watt that follows the transmit direction's LPI
-    unlinked_watt: NotNegative = 0.0  # enabled, without link
-    shutdown_watt: NotNegative = 0.0  # administratively down: the transceiver's draw
-    wake_joule: NotNegative = 0.0  # per wake, on top of wake_fraction
-    bit_joule: NotNegative = 0.0  # per bit sent
-    frame_joule: NotNegative = 0.0  # per frame sent
+    up_watt: dict[Speed, NotNegative] = Field(description="by speed in Mb/s: link up, no LPI")
+    deep_fraction: Fraction = Field(default=1.0, description="of up_watt, in deep sleep")
+    fast_fraction: Fraction = Field(default=1.0, description="of up_watt, in fast wake")
+    sleep_fraction: Fraction = Field(
+        default=1.0, description="of up_watt, in Ts; the papers count transitions as active"
+    )
+    wake_fraction: Fraction = Field(default=1.0, description="of up_watt, in Tw")
+    refresh_fraction: Fraction = Field(default=1.0, description="of up_watt, in Tr")
+    transmit_fraction: Fraction = Field(
+        default=0.5, description="share of up_watt that follows the transmit direction's LPI"
+    )
+    unlinked_watt: NotNegative = Field(default=0.0, description="enabled, without link")
+    shutdown_watt: NotNegative = Field(default=0.0, description="administratively down: the transceiver's draw")
+    wake_joule: NotNegative = Field(default=0.0, description="per wake, on top of wake_fraction")
+    bit_joule: NotNegative = Field(default=0.0, description="per bit sent")
+    frame_joule: NotNegative = Field(default=0.0, description="per frame sent")
 
     def up_at_watt(self, speed_mbps: int) -> float:
         """Watts of a link that is up; an unlisted speed takes the next lower one, else the lowest."""
@@ -113,7 +127,7 @@ class SupplyTruth(_Truth):
     Below the first and above the last point the efficiency is constant. AC watts must rise with the load.
     """
 
-    capacity_watt: float = Field(gt=0)
+    capacity_watt: float = Field(gt=0, description="rated output")
     efficiency: tuple[tuple[Fraction, Annotated[float, Field(gt=0, le=1)]], ...] = ((0.0, 1.0),)
 
     @model_validator(mode="after")
@@ -131,16 +145,16 @@ class SupplyTruth(_Truth):
 class WanderTruth(_Truth):
     """Variation of AC watts without a visible cause: slow drift and second-to-second ripple."""
 
-    drift_watt: NotNegative = 0.0  # standard deviation of an Ornstein-Uhlenbeck process
-    drift_tau_s: float = Field(default=600.0, gt=0)
-    ripple_watt: NotNegative = 0.0  # standard deviation of the mean over one second
+    drift_watt: NotNegative = Field(default=0.0, description="standard deviation of an Ornstein-Uhlenbeck process")
+    drift_tau_s: float = Field(default=600.0, gt=0, description="its time constant")
+    ripple_watt: NotNegative = Field(default=0.0, description="standard deviation of the mean over one second")
 
 
 class SwitchPowerTruth(_Truth):
     """Watts of a switch; `boot_watt` comes on top of the base while it boots."""
 
-    base_watt: NotNegative
-    boot_watt: NotNegative = 0.0
+    base_watt: NotNegative = Field(description="all but the ports")
+    boot_watt: NotNegative = Field(default=0.0, description="on top while it boots")
     port: PortPowerTruth
     supply: SupplyTruth
     wander: WanderTruth = WanderTruth()
@@ -159,24 +173,28 @@ class SensorTruth(_Truth):
 class SlowCliTruth(_Truth):
     """Realistic slowness of a command line."""
 
-    command_s: NotNegative = 0.0
-    character_s: NotNegative = 0.0
+    command_s: NotNegative = Field(default=0.0, description="before each answer")
+    character_s: NotNegative = Field(default=0.0, description="for each character of an answer")
 
 
 class SwitchTruth(_Truth):
-    """One switch. `interruption_s` by speed in Mb/s: from signal to link after an enable or a speed change.
+    """One switch."""
 
-    `lag_rehash_s`: from the loss of a LAG's member until its flows go over the others; they are lost meanwhile.
-    """
-
-    latency_us: NotNegative = 2.0
-    lag_rehash_s: NotNegative = 0.0
-    interruption_s: dict[Speed, NotNegative] = Field(default={1000: 2.0})
-    boot_s: NotNegative = 5.0
+    latency_us: NotNegative = Field(
+        default=2.0, description="of a frame inside the switch, from its last bit received on"
+    )
+    lag_rehash_s: NotNegative = Field(
+        default=0.0,
+        description="from the loss of a LAG's member until its flows go over the others; they are lost meanwhile",
+    )
+    interruption_s: dict[Speed, NotNegative] = Field(
+        default={1000: 2.0}, description="by speed in Mb/s: from signal to link after an enable or a speed change"
+    )
+    boot_s: NotNegative = Field(default=5.0, description="from power on until it is ready")
     slow_cli: SlowCliTruth = SlowCliTruth()
     lpi: LpiTruth = LpiTruth()
     power: SwitchPowerTruth
-    power_sensor: SensorTruth | None = None  # None: the switch has no power sensor
+    power_sensor: SensorTruth | None = Field(default=None, description="its own power sensor; left out: it has none")
 
     def interruption_at_s(self, speed_mbps: int) -> float:
         """Seconds for a speed; an unlisted one takes the longest listed."""
@@ -186,9 +204,9 @@ class SwitchTruth(_Truth):
 class NodePowerTruth(_Truth):
     """Watts of a node without its data NIC: idle to full as `full_cpu_count` CPUs become busy."""
 
-    idle_watt: NotNegative
-    full_watt: NotNegative
-    full_cpu_count: float = Field(default=1.0, gt=0)
+    idle_watt: NotNegative = Field(description="no CPU busy")
+    full_watt: NotNegative = Field(description="full_cpu_count CPUs busy, or more")
+    full_cpu_count: float = Field(default=1.0, gt=0, description="busy CPUs at full_watt")
     nic: PortPowerTruth
     supply: SupplyTruth
     wander: WanderTruth = WanderTruth()
@@ -201,37 +219,48 @@ class NodePowerTruth(_Truth):
 
 
 class NodeTruth(_Truth):
-    """One node. `eee_capable` says whether its data NIC supports EEE; `lpi` is the policy of the NIC's transmitter.
+    """One node; `lpi` is the policy of its NIC's transmitter.
 
-    `lldp`: the NIC announces the host, without a process there; False for a host with an LLDP daemon of its own.
-    `cpu_ratio`: the node computes as so many of this machine's cores would, in lab time, its ranks with equal parts of
-    it; None: as fast as the machine can, which at a slow rate of the clock is faster in lab time.
+    With `cpu_ratio` its ranks get equal parts of what the node computes. Without it a node is faster in lab time, the
+    slower the rate of the clock is.
     """
 
-    cpu_ratio: Annotated[float, Field(gt=0, le=1024)] | None = None
-    eee_capable: bool = True
-    lldp: bool = True
-    interruption_s: NotNegative = 1.0
-    boot_s: NotNegative = 1.0
+    cpu_ratio: Annotated[float, Field(gt=0, le=1024)] | None = Field(
+        default=None,
+        description="cores of this machine, in lab time, that it computes like; left out: as fast as the machine can",
+    )
+    eee_capable: bool = Field(default=True, description="its data NIC supports EEE")
+    lldp: bool = Field(
+        default=True,
+        description="the NIC announces the host; false: the host has an LLDP daemon of its own",
+    )
+    interruption_s: NotNegative = Field(default=1.0, description="from signal to link")
+    boot_s: NotNegative = Field(default=1.0, description="from power on until it is ready")
     lpi: LpiTruth = LpiTruth()
     power: NodePowerTruth
 
 
 class StripTruth(_Truth):
-    """How a power strip measures. None takes the value of the strip's family (`twin.strips`)."""
+    """How a power strip measures."""
 
-    refresh_s: Annotated[float, Field(gt=0)] | None = None  # interval between new readings
-    lag_s: NotNegative | None = None  # time constant of the meter's low-pass filter
-    noise_watt: NotNegative = 0.0  # standard deviation of one reading
-    gain_ratio: float = Field(default=1.0, gt=0)  # shown over true
+    refresh_s: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="interval between new readings; left out: the family's"
+    )
+    lag_s: NotNegative | None = Field(
+        default=None, description="time constant of the meter's low-pass filter; left out: the family's"
+    )
+    noise_watt: NotNegative = Field(default=0.0, description="standard deviation of one reading")
+    gain_ratio: float = Field(default=1.0, gt=0, description="shown over true")
     offset_watt: float = 0.0
-    resolution_watt: Annotated[float, Field(gt=0)] | None = None
-    skipped_fraction: Fraction = 0.0  # share of refreshes at which the old reading stays
+    resolution_watt: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="step of a reading; left out: the family's"
+    )
+    skipped_fraction: Fraction = Field(default=0.0, description="share of refreshes at which the old reading stays")
     voltage_volt: float = Field(default=230.0, gt=0)
     power_factor_ratio: float = Field(default=0.95, gt=0, le=1)
-    own_watt: NotNegative = 0.0  # the strip's own draw, counted by whole-strip meters
-    on_delay_s: NotNegative = 0.0
-    off_delay_s: NotNegative = 0.0
+    own_watt: NotNegative = Field(default=0.0, description="the strip's own draw, counted by whole-strip meters")
+    on_delay_s: NotNegative = Field(default=0.0, description="from the order to power on")
+    off_delay_s: NotNegative = Field(default=0.0, description="from the order to power off")
 
 
 def _merged(default: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,7 +287,7 @@ class NodeTruths(_Truth):
 
 
 class StripTruths(_Truth):
-    """Truth per family (all None: the family's own), and overrides of single strips."""
+    """Truth per family (left out: the family's own), and overrides of single strips."""
 
     families: dict[str, StripTruth] = Field(default_factory=dict)
     overrides: dict[str, dict[str, Any]] = Field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""`eeectl lab ...`: bring virtual labs up and down, inspect them, and work on their devices."""
+"""`eeectl lab ...`: bring virtual labs up and down, inspect them, and work on their devices; the verbs of racks."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import App, Group, Parameter
 from eee_engine import read_lab_clock
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -27,8 +27,19 @@ from twin.lab import lifecycle as labs
 from twin.lab.recording import record
 from twin.machine.lab_clock import rate_of
 
-lab_app = App(name="lab", help="Virtual labs: software switches, hosts and power strips that real tools can use.")
+lab_app = App(
+    name="lab",
+    help="Bring virtual labs up and down and work in them; check, discover and set up racks.",
+    group_commands=Group("Virtual labs", sort_key=1),
+)
+_INVENTORY = Group("Inventories and racks, virtual or real", sort_key=2)
+
 lab_app.command(fault_app)
+lab_app.command(
+    "eeectl.verbs.lab.new:new",
+    name="new",
+    help="Write the files of a virtual lab of any size: inventory, cables, outlets, truth.",
+)
 for _name, _place, _help in (
     ("check", "check:check", "Validate an inventory, reach every device in it, and compare both."),
     ("discover", "discover:discover", "Ask a network's switches and strips who they are; write a first inventory."),
@@ -40,7 +51,7 @@ for _name, _place, _help in (
     ("first-hour", "first_hour:first_hour_command", "Read a switch of a new model: what is proven, refused, unknown."),
     ("replay", "replay:replay", "Hold the readers of switches and strips against recordings of devices."),
 ):
-    lab_app.command(f"eeectl.verbs.lab.{_place}", name=_name, help=_help)
+    lab_app.command(f"eeectl.verbs.lab.{_place}", name=_name, help=_help, group=_INVENTORY)
 
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 
