@@ -260,9 +260,19 @@ class _Loader:
                 sentence = f"{entry.name} has {address}, which is not a host address of {network}"
                 self.complain_of(variable, key, sentence, "change the address or the network")
 
-    def load(self) -> Lab:
+    def inventory(self) -> Inventory:
+        """What hosts.yml holds; if it is none, the mistakes in the tables are reported with those in it."""
         hosts_file = self.folder / "hosts.yml"
-        inventory = with_ansible(hosts_file, read_ansible(hosts_file), _EVERY_VARIABLE, installed=is_installed())
+        try:
+            return with_ansible(hosts_file, read_ansible(hosts_file), _EVERY_VARIABLE, installed=is_installed())
+        except InventoryError as error:
+            if self.cabled:
+                read_cables(self.folder / "cables.csv", self.problems)
+            read_outlets(self.folder / "outlets.csv", self.problems, needed=False)
+            raise InventoryError([*error.problems, *self.problems]) from error
+
+    def load(self) -> Lab:
+        inventory = self.inventory()
         self.shared = inventory.variables
         self.secrets(inventory)
         lab_vars = self.parse(LabVars, {k: v for k, v in inventory.variables.items() if k in _LAB_KEYS}, 1, "all")
@@ -400,6 +410,11 @@ def load_lab(folder: Path, *, cabled: bool = True) -> Lab:
     Not `cabled`: cables.csv is not read, as it may still be missing, and the lab has no links.
     """
     return _Loader(folder.resolve(), cabled=cabled).load()
+
+
+def device_lines(folder: Path) -> dict[str, int]:
+    """The line of hosts.yml in which each device stands, by its name."""
+    return {entry.name: entry.line for entry in read_ansible(folder / "hosts.yml").entries}
 
 
 def inventories() -> tuple[Path, ...]:

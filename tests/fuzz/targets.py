@@ -56,7 +56,7 @@ from tests.fuzz import corpus
 from tests.fuzz.engine import Target, Unsafe, command
 from tests.support.switches import m4300_face, ros_face
 from tests.support.switches.toy_ios import ToyIos
-from twin.truth.truth import load_truth
+from twin.truth.truth_file import load_truth
 
 _ALL: Final = frozenset(ASPECTS)
 

@@ -162,7 +162,9 @@ def test_the_example_of_a_real_rack_is_whole_and_is_not_played_by_the_twin() -> 
     assert {strip.family for strip in lab.strips} == {"apc_rpdu2"}
     assert [len(lag.members) for lag in lab.lags] == [2]
     assert len({outlet.feeds for outlet in lab.outlets}) == len(lab.switches) + len(lab.hosts)
-    with pytest.raises(LabError, match=r"sw3 is a dell_powerconnect_62xx, which has no twin .*: bring up"):
+    with pytest.raises(
+        LabError, match=r"hosts.yml:\d+: sw3: is a dell_powerconnect_62xx, which has no twin .*; bring up"
+    ):
         check_files(INVENTORY / "example")
     start = factory_state(lab)
     assert make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).steps

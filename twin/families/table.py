@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lab.errors import LabError
 from lab.model import Switch
 from twin.cli.shell import Cli
 from twin.families.fastpath import FAMILY as FASTPATH
@@ -32,32 +31,27 @@ FAMILIES: dict[str, FamilyKit] = {
 }
 
 
-def check_family(switch: Switch) -> None:
-    """Refuse a switch of a family that has no twin."""
+def without_twin(switch: Switch) -> tuple[str, str] | None:
+    """What keeps a switch from having a twin, and the way out; None if it can have one.
+
+    Its family may have none, or its ports may not be those of its model.
+    """
     if switch.family not in FAMILIES:
-        raise LabError(
-            f"{switch.name} is a {switch.family}, which has no twin (these have: {', '.join(FAMILIES)}): "
-            "bring up a lab of those, or use this one with its real switches."
+        return (
+            f"is a {switch.family}, which has no twin (these have: {', '.join(FAMILIES)})",
+            "bring up a lab of those, or use this one with its real switches",
         )
-
-
-def check_ports(switch: Switch) -> None:
-    """Refuse a switch whose ports in the inventory are not those of its model."""
     try:
         plans = FAMILIES[switch.family].family.ports(switch.model)
     except ValueError as error:
-        raise LabError(f"{switch.name}: {error}.") from error
+        return str(error).partition(": ")[0], str(error).partition(": ")[2]
     real = {plan.name: plan.speed_mbps for plan in plans}
-    if [port.name for port in switch.ports] == list(real):
-        for port in switch.ports:
-            if port.rate_mbps != real[port.name]:
-                raise LabError(
-                    f"{switch.name}: port {port.name} of a {switch.model} does {real[port.name]} Mb/s, but hosts.yml "
-                    f"says {port.rate_mbps}: correct it there."
-                )
-        return
-    names = list(real)
-    raise LabError(
-        f"{switch.name}: the ports of a {switch.model} are {names[0]} to {names[-1]}, {len(names)} in all and in this "
-        f"order, but hosts.yml lists {len(switch.ports)} others: correct `ports` or `model` there."
-    )
+    if [port.name for port in switch.ports] != list(real):
+        names = list(real)
+        sentence = f"the ports of a {switch.model} are {names[0]} to {names[-1]}, {len(names)} in all and in this order"
+        return f"{sentence}, but {len(switch.ports)} others are listed", "correct `ports` or `model`"
+    for port in switch.ports:
+        if port.rate_mbps != real[port.name]:
+            sentence = f"port {port.name} of a {switch.model} does {real[port.name]} Mb/s, not {port.rate_mbps}"
+            return sentence, "correct `ports`"
+    return None

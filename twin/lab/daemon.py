@@ -31,7 +31,7 @@ from twin.machine.cgroups import Hierarchy, enable_cpu_controller, find_cpu_hier
 from twin.machine.credentials import make_credentials
 from twin.machine.mgmt import Bridge, bridge_name, make_bridge, own_address
 from twin.machine.statedir import Journal, Process, StateDir, new_group
-from twin.truth.truth import load_truth
+from twin.truth.truth_file import load_truth
 
 if TYPE_CHECKING:
     from twin.lab.rack import Rack

@@ -16,9 +16,9 @@ from typing import Any, BinaryIO, NoReturn
 from eee_engine import read_lab_clock
 
 from lab.errors import InventoryError, LabError, Problem
-from lab.folder import find_lab, known_labs, load_lab
+from lab.folder import device_lines, find_lab, known_labs, load_lab
 from lab.model import Lab
-from twin.families.table import check_family, check_ports
+from twin.families.table import without_twin
 from twin.hosts.hostfiles import HOMES, USER
 from twin.lab.preflight import check_listeners, check_machine, check_networks, check_paths
 from twin.machine import lab_clock
@@ -28,7 +28,7 @@ from twin.machine.lab_clock import make_page, rate_of
 from twin.machine.neighbours import raise_limits, restore_limits
 from twin.machine.statedir import CLOCK, Journal, State, StateDir, hidden_labs, running_labs, state_of
 from twin.machine.terminals import program_at_terminal
-from twin.truth.truth import TruthError, load_truth
+from twin.truth.truth_file import lacks_family, load_truth, unknown_overrides
 
 Progress = Callable[[str, int, int], None]
 
@@ -72,31 +72,30 @@ def running(name: str) -> tuple[StateDir, Journal]:
 
 
 def check_files(folder: Path) -> Lab:
-    """Read a virtual lab's files; InventoryError lists every problem, LabError names a switch that has no twin."""
-    lab = load_lab(folder)
-    for switch in lab.switches:
-        check_family(switch)
+    """Read a virtual lab's files; InventoryError lists every problem in all of them, with their lines."""
+    problems: list[Problem] = []
+    lab, truth = None, None
     truth_file = folder / "twin" / "truth.yaml"
     try:
+        lab = load_lab(folder)
+    except InventoryError as error:
+        problems += error.problems
+    try:
         truth = load_truth(truth_file)
+    except InventoryError as error:
+        problems += error.problems
+    if lab is not None:
+        lines = device_lines(folder)
         for switch in lab.switches:
-            truth.switch(switch.name, switch.family)
-        unknown = truth.unknown_overrides(
-            switches={switch.name for switch in lab.switches},
-            nodes={host.name for host in lab.hosts},
-            strips={strip.name for strip in lab.strips},
-        )
-    except TruthError as error:
-        raise LabError(f"{error}.") from error
-    for switch in lab.switches:
-        check_ports(switch)
-    if unknown:
-        raise InventoryError(
-            [
-                Problem(str(truth_file), 0, key, "names no device of hosts.yml", "correct or remove it")
-                for key in unknown
-            ]
-        )
+            if (found := without_twin(switch)) is not None:
+                problems.append(Problem(f"{folder / 'hosts.yml'}", lines.get(switch.name, 0), switch.name, *found))
+    if lab is not None and truth is not None:
+        for family in dict.fromkeys(switch.family for switch in lab.switches):
+            if family not in truth.switches.families:
+                problems.append(lacks_family(truth_file, truth, family))
+        problems += unknown_overrides(truth_file, truth, lab)
+    if problems or lab is None:
+        raise InventoryError(problems)
     return lab
 
 

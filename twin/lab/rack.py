@@ -33,7 +33,7 @@ from twin.mains.wiring import RackedNode, RackedSwitch, wire, wire_sensors
 from twin.network.topology import lay_out
 from twin.network.tree_keeper import TreeKeeper
 from twin.switch.device import Event, SwitchDevice
-from twin.truth.truth import load_truth
+from twin.truth.truth_file import load_truth
 
 if TYPE_CHECKING:
     from twin.snmp.face import Agent, SnmpFace

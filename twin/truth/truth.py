@@ -7,13 +7,11 @@ the power that an outlet delivers.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from lab.errors import LabError, UnreadableFile
-from lab.untrusted_files import read_yaml
+from lab.errors import LabError
 
 if TYPE_CHECKING:
     from eee_engine import LpiTiming
@@ -34,7 +32,7 @@ Speed = Annotated[int, AfterValidator(_known_speed)]
 
 
 class TruthError(LabError):
-    """An invalid truth file; the text gives file, key and the valid values."""
+    """A truth that lacks a device's family, or whose override of a device is invalid."""
 
 
 class _Truth(BaseModel):
@@ -335,41 +333,11 @@ def _overridden(default: _AnyTruth, override: Mapping[str, Any] | None, key: str
     if not override:
         return default
     try:
-        return type(default).model_validate(_merged(default.model_dump(), override))
+        return overridden(default, override)
     except ValidationError as error:
-        raise TruthError(f"{key}: {_first(error)}") from error
+        raise TruthError(f"{key}: {error.errors()[0]['msg']}") from error
 
 
-def _first(error: ValidationError) -> str:
-    found = error.errors()[0]
-    where = ".".join(str(part) for part in found["loc"]) or "the whole"
-    return f"{where}: {found['msg']}" + (f" (found {found['input']!r})" if where != "the whole" else "")
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        data = read_yaml(path, "correct it: a virtual lab needs its twin/truth.yaml, as UTF-8")
-    except UnreadableFile as error:
-        raise TruthError(str(error)) from error
-    if not isinstance(data, dict):
-        raise TruthError(f"{path} must hold a mapping with the keys seed, switches, nodes and strips")
-    return data
-
-
-def load_truth(path: Path) -> Truth:
-    """Read a truth file and validate every override; `TruthError` gives file, key and the valid values."""
-    try:
-        truth = Truth.model_validate(_read(path))
-    except ValidationError as error:
-        raise TruthError(f"{path}: {_first(error)}") from error
-    try:
-        for name in truth.switches.overrides:
-            for family in truth.switches.families:
-                truth.switch(name, family)
-        for name in truth.nodes.overrides:
-            truth.node(name)
-        for name in truth.strips.overrides:
-            truth.strip(name, "")
-    except TruthError as error:
-        raise TruthError(f"{path}: {error}") from error
-    return truth
+def overridden(default: _AnyTruth, override: Mapping[str, Any]) -> _AnyTruth:
+    """A truth with some keys replaced, merged key by key; pydantic's ValidationError if the result is none."""
+    return type(default).model_validate(_merged(default.model_dump(), override))

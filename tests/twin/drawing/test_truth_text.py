@@ -4,7 +4,7 @@ import pytest
 
 from lab.folder import find_lab
 from twin.drawing.truth_text import truth_of
-from twin.truth.truth import load_truth
+from twin.truth.truth_file import load_truth
 
 VIRTUAL = find_lab("virtual") / "twin" / "truth.yaml"
 

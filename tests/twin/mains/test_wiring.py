@@ -13,7 +13,8 @@ from tests.support.twin.strip_bench import RecordingAgent
 from twin.mains.mains import Mains
 from twin.mains.wiring import RackedNode, RackedSwitch, wire, wire_sensors
 from twin.strips import Strip
-from twin.truth.truth import Truth, load_truth
+from twin.truth.truth import Truth
+from twin.truth.truth_file import load_truth
 
 INVENTORY = ROOT / "inventory"
 

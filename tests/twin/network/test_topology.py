@@ -5,7 +5,7 @@ from eee_engine import VirtualEngine
 from lab.folder import find_lab, load_lab
 from twin.network.topology import Topology, lay_out
 from twin.switch.personality import Neighbour
-from twin.truth.truth import load_truth
+from twin.truth.truth_file import load_truth
 
 S_PS = 10**12
 

@@ -1,4 +1,4 @@
-"""The truth file: what is shipped can be read, and mistakes are named with file, key and remedy."""
+"""What is true of a device: what the shipped files say, with overrides merged key by key."""
 
 from pathlib import Path
 
@@ -6,7 +6,8 @@ import pytest
 
 from tests.support import ROOT
 from tests.support.truth_draw import random_truth
-from twin.truth.truth import StripTruth, SupplyTruth, Truth, TruthError, load_truth
+from twin.truth.truth import StripTruth, SupplyTruth, Truth, TruthError
+from twin.truth.truth_file import load_truth
 
 INVENTORY = ROOT / "inventory"
 DELL, NETGEAR = "dell_powerconnect_55xx", "netgear_m4300"
@@ -71,31 +72,6 @@ def test_overrides_are_merged_key_by_key(tmp_path: Path) -> None:
         "switches.overrides.sw2",
         "strips.overrides.pdu1",
     ]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "named"),
-    [
-        ("base_watt: 10.0", "base_wat: 10.0", "base_watt"),
-        ("base_watt: 10.0", "base_watt: -1", "base_watt"),
-        ("{1000: 0.9}", "{1001: 0.9}", "switches.overrides.sw2"),
-        ("eee_capable: false", "eee: false", "nodes.overrides.n02: eee"),
-        ("full_watt: 90.0", "full_watt: 9.0", "full_watt 9.0 is below idle_watt 40.0"),
-        ("noise_watt: 0.5", "skipped_fraction: 1.5", "strips.overrides.pdu1: skipped_fraction"),
-        ("seed: 7", "seed: [1", "truth.yaml:"),
-    ],
-)
-def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, named: str) -> None:
-    assert old in SMALL
-    with pytest.raises(TruthError) as caught:
-        load_truth(write(tmp_path, SMALL.replace(old, new)))
-    assert named in str(caught.value)
-    assert "truth.yaml" in str(caught.value)
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TruthError, match="a virtual lab needs its"):
-        load_truth(tmp_path / "truth.yaml")
 
 
 def test_an_unknown_family_names_the_known_ones(tmp_path: Path) -> None:
