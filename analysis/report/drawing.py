@@ -1,8 +1,8 @@
 """Figures of a report: vector graphics that are legible in grey, with units on their axes.
 
 Series differ in marker, line style and lightness, never in hue alone. A figure is as wide as a column of a paper
-(`COLUMN_INCH`), so that its text is legible on a telephone and in print; one that needs more space is drawn a second
-time for wide screens (`PAGE_INCH`).
+(`styles.py`), so that its text is legible on a telephone and in print; one that needs more space is drawn a second time
+for wide screens (`PAGE_INCH`). Files can have a publisher's style in place of the page's.
 """
 
 import io
@@ -19,10 +19,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from analysis.interval import Interval
+from analysis.report.styles import PAGE, FigureStyle
 from lab.errors import LabError
 
-COLUMN_INCH: Final = 3.5
-PAGE_INCH: Final = 7.2
+PAGE_INCH: Final = PAGE.page_inch
 
 _RULES: Final[dict[Any, Any]] = {
     "axes.axisbelow": True,
@@ -96,7 +96,10 @@ class Drawing:
     svg: str
     wide_svg: str
     figure: Figure = field(compare=False)
+    paint: Paint = field(compare=False)
+    height_inch: float = field(compare=False)
     wide_figure: Figure | None = field(default=None, compare=False)
+    style: FigureStyle = field(default=PAGE, compare=False)
 
     @property
     def pdf(self) -> bytes:
@@ -106,6 +109,12 @@ class Drawing:
     def with_caption(self, caption: str) -> Self:
         """The same figure with another caption."""
         return replace(self, caption=caption)
+
+    def in_style(self, style: FigureStyle) -> Self:
+        """Its files painted anew in another style; what the page shows stays."""
+        wide = None if self.wide_figure is None else _painted(self.paint, style.page_inch, self.height_inch, style)
+        figure = _painted(self.paint, style.column_inch, self.height_inch, style)
+        return replace(self, figure=figure, wide_figure=wide, style=style)
 
     def save(self, folder: Path) -> tuple[Path, ...]:
         """Write NAME.svg and NAME.pdf, of a wide version NAME-wide.svg and NAME-wide.pdf; LabError if that fails.
@@ -131,7 +140,7 @@ class Drawing:
     def _file(self, figure: Figure, form: str) -> bytes:
         dated = {"pdf": {"Title": self.title, "CreationDate": None}, "svg": {"Title": self.title, "Date": None}}
         found = io.BytesIO()
-        with _rules("path"):
+        with _rules("path", self.style):
             figure.savefig(found, format=form, metadata=dated[form])
         return found.getvalue()
 
@@ -140,16 +149,20 @@ def draw(
     name: str, title: str, caption: str, paint: Paint, *, height_inch: float = 2.6, wide_inch: float = 0.0
 ) -> Drawing:
     """Draw a figure with `paint`; with `wide_inch` also a second one of that width."""
-    with _rules():
-        small = Figure(figsize=(COLUMN_INCH, height_inch))
-        paint(small)
-        svg = _svg(small, name, title)
-        wide_svg, wide = "", None
-        if wide_inch:
-            wide = Figure(figsize=(wide_inch, height_inch))
-            paint(wide)
-            wide_svg = _svg(wide, f"{name}-wide", title)
-    return Drawing(name, title, caption, svg, wide_svg, small, wide)
+    small = _painted(paint, PAGE.column_inch, height_inch)
+    svg = _svg(small, name, title)
+    wide_svg, wide = "", None
+    if wide_inch:
+        wide = _painted(paint, wide_inch, height_inch)
+        wide_svg = _svg(wide, f"{name}-wide", title)
+    return Drawing(name, title, caption, svg, wide_svg, small, paint, height_inch, wide)
+
+
+def _painted(paint: Paint, width_inch: float, height_inch: float, style: FigureStyle = PAGE) -> Figure:
+    with _rules(style=style):
+        figure = Figure(figsize=(width_inch, height_inch))
+        paint(figure)
+    return figure
 
 
 def label(axes: Axes, x: str, y: str) -> None:
@@ -179,16 +192,17 @@ def logarithmic(axes: Axes, *, x: bool = False, y: bool = False) -> None:
 
 
 @contextmanager
-def _rules(text_in_svg: Literal["none", "path"] = "none") -> Iterator[None]:
+def _rules(text_in_svg: Literal["none", "path"] = "none", style: FigureStyle = PAGE) -> Iterator[None]:
     """Matplotlib's settings; text in SVG as text, or as outlines."""
-    with mpl.rc_context({**_RULES, "svg.hashsalt": "report", "svg.fonttype": text_in_svg}):
+    with mpl.rc_context({**_RULES, **style.rules, "svg.hashsalt": "report", "svg.fonttype": text_in_svg}):
         yield
 
 
 def _svg(figure: Figure, name: str, title: str) -> str:
     """The figure as an element for a page: with unique ids, and scaled to its column."""
     text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    with _rules():
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     with mpl.rc_context({"figure.constrained_layout.use": False}):
         figure.set_layout_engine(None)  # keep the positions that it found, and do not draw twice for each file
     svg = text.getvalue()

@@ -26,6 +26,7 @@ from analysis.report.references import Reference, references_of, save_bibtex
 from analysis.report.report_data import ReportData
 from analysis.report.run_times import run_times
 from analysis.report.section import Missing, Section
+from analysis.report.styles import PAGE, FigureStyle
 from analysis.report.table import Table, save_table
 from analysis.report.trade import saving, trade
 
@@ -137,10 +138,10 @@ def _link(finding: Finding, report: Report, numbers: dict[str, int]) -> _Link | 
     return None
 
 
-def save_figures(report: Report, folder: Path) -> tuple[Drawing, ...]:
+def save_figures(report: Report, folder: Path, style: FigureStyle = PAGE) -> tuple[Drawing, ...]:
     """Write every figure as SVG and PDF, tables as CSV and references as BibTeX beside them; LabError if that fails."""
     for drawing in report.drawings:
-        drawing.save(folder)
+        (drawing if style is PAGE else drawing.in_style(style)).save(folder)
     for table in report.tables:
         save_table(table, folder)
     if report.references:

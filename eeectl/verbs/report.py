@@ -3,21 +3,19 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
 from analysis.calibration import load_calibration
 from analysis.report.report_data import read_report_data
+from analysis.report.styles import STYLES, StyleName
 from analysis.report.trial_table import trial_table
+from eeectl.report_files import ReportFiles, page_file, replace_file
 from eeectl.runs_of import runs_of
-from lab import durable
 from lab.errors import LabError
 from simulation.replay.results import are_replays
 from simulation.results import is_simulation
-
-if TYPE_CHECKING:
-    from analysis.report.page import Report
 
 report_app = App(name="report")
 
@@ -28,6 +26,8 @@ def report(
     calibration: Path | None = None,
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
     trials: Literal["csv"] | None = None,
+    style: StyleName = "page",
+    latex: Path | None = None,
 ) -> int:
     """Make a report of runs, or of simulations: an HTML file that opens offline, and figures beside it.
 
@@ -38,7 +38,8 @@ def report(
     ----------
     runs
         Folders of runs, or their names below runs/; or folders of simulations, or their names below simulations/, which
-        the page compares. The page lists sections without data, with the commands that measure them.
+        the page compares. A study's folder stands for all its runs. The page lists sections without data, with the
+        commands that measure them.
     calibration
         Fitted parameters: a file of `eeectl fit`. It adds curves, estimates and predictions. Simulations
         have their own.
@@ -46,17 +47,24 @@ def report(
         File of the page. Default: report.html in the first folder.
     trials
         No page but one line for each trial, as CSV with units in its head: to standard output, or to --output.
+    style
+        Fonts and widths of the figures' files: page, ieee (columns of 3.5 in) or acm (3.33 in).
+    latex
+        Folder for every table as LaTeX (booktabs).
 
     """
     if not runs:
         raise LabError("name at least one run or simulation: eeectl report runs/NAME, or simulations/NAME.")
     names = list(dict.fromkeys(runs))
+    files = ReportFiles(STYLES[style], latex)
+    if latex is not None and latex.is_file():
+        raise LabError(f"{latex} is a file: name a folder for the tables with --latex.")
     simulations = [simulation_folder(name) for name in names]
     if all(simulations):
         if calibration is not None or trials is not None:
             option = "--trials" if trials is not None else "--calibration"
             raise LabError(f"a simulation has neither trials nor a calibration beside its file: leave {option} out.")
-        print(report_simulations([one for one in simulations if one is not None], output))
+        print(report_simulations([one for one in simulations if one is not None], output, files))
         return 0
     if any(simulations):
         raise LabError("runs and simulations have reports of their own: name either.")
@@ -71,7 +79,7 @@ def report(
     where = page_file(output, folders[0])
     data = read_report_data(folders, known, calibration.name if calibration is not None else "")
     found = report_of(data)
-    write_page(where, page(data, found), found)
+    files.write(where, page(data, found), found)
     print(where)
     return 0
 
@@ -87,16 +95,9 @@ def _write_trials(folders: Sequence[Path], output: Path | None) -> int:
         return 0
     if output.is_dir():
         raise LabError(f"{output} is a folder: name a file for the trials, such as {output / 'trials.csv'}.")
-    _replace(output, text)
+    replace_file(output, text)
     print(output)
     return 0
-
-
-def _replace(where: Path, text: str) -> None:
-    try:
-        durable.replace(where, text)
-    except OSError as error:
-        raise LabError(f"{where} cannot be written ({error.strerror}): choose another place with -o.") from error
 
 
 def simulation_folder(name: str) -> Path | None:
@@ -105,51 +106,28 @@ def simulation_folder(name: str) -> Path | None:
     return next((one for one in places if is_simulation(one)), None)
 
 
-def report_simulations(folders: Sequence[Path], output: Path | None) -> Path:
+def report_simulations(folders: Sequence[Path], output: Path | None, files: ReportFiles | None = None) -> Path:
     """Make the page of simulations; where it is."""
     from simulation.report.data import read_simulation  # noqa: PLC0415
     from simulation.report.page import page, report_of  # noqa: PLC0415 - drawing takes a second to load
 
     where = page_file(output, folders[0])
+    files = ReportFiles() if files is None else files
     replayed = [are_replays(folder) for folder in folders]
     if all(replayed):
-        return _report_replays(folders, where)
+        return _report_replays(folders, where, files)
     if any(replayed):
         raise LabError("simulations of programs and of traffic have reports of their own: name either.")
     every = [read_simulation(folder) for folder in folders]
     found = report_of(every)
-    write_page(where, page(every, found), found)
+    files.write(where, page(every, found), found)
     return where
 
 
-def _report_replays(folders: Sequence[Path], where: Path) -> Path:
+def _report_replays(folders: Sequence[Path], where: Path, files: ReportFiles) -> Path:
     from simulation.report.replays import page, read_data, report_of  # noqa: PLC0415 - drawing takes a second to load
 
     every = [read_data(folder) for folder in folders]
     found = report_of(every)
-    write_page(where, page(every, found), found)
+    files.write(where, page(every, found), found)
     return where
-
-
-def page_file(output: Path | None, folder: Path) -> Path:
-    """Where the page goes; LabError if that is a folder."""
-    where = output if output is not None else folder / "report.html"
-    if where.is_dir():
-        raise LabError(f"{where} is a folder: name a file for the page, such as {where / 'report.html'}.")
-    return where
-
-
-def write_page(where: Path, text: str, found: "Report") -> None:
-    """Write the page and its figures, and say on standard error what is in it."""
-    from analysis.report.page import save_figures  # noqa: PLC0415 - drawing takes a second to load
-
-    _replace(where, text)
-    figures = where.parent / "figures"
-    drawn = save_figures(found, figures)
-    for finding in found.findings:
-        if not finding.command:
-            print(f"{finding.topic}: {finding.sentence}", file=sys.stderr)
-    summary = f"{len(found.sections)} sections, {len(drawn)} figures in {figures}"
-    missing = len(found.missing)
-    words = f"; {missing} {'section is' if missing == 1 else 'sections are'} missing, and the page says how to measure"
-    print(f"{summary}{f'{words} them' if missing else ''}", file=sys.stderr)
