@@ -172,7 +172,8 @@ def _claimed(one: ProbedPair, known: Alone | None) -> LinkPolicy:
     if not one.awake and not one.path.sleeps_nowhere:
         raise NotEnoughData(
             "it was probed only with EEE as it was, so a rise of the hosts themselves cannot be told from sleep: "
-            "probe it with EEE off too (`eeectl probe --paired`), and name both runs."
+            f"probe it with EEE off too (`eeectl probe {' '.join(one.pair)} --lab {one.run.facts.get('lab', 'LAB')} "
+            "--paired`), and name both runs."
         )
     fit = one.fit(known)
     if fit.kind != "off" and fit.explained <= 0.0:

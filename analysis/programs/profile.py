@@ -142,4 +142,6 @@ def save_profile(path: Path, profile: Profile) -> None:
 
 def load_profile(path: Path) -> Profile:
     """Read a file; ProfileError says what is wrong with it and where."""
-    return read_model(path, Profile, ProfileError, "eeectl predict RUN --save FILE")
+    return read_model(
+        path, Profile, ProfileError, f"eeectl predict RUN --calibration calibration.yaml --save {path.name}"
+    )

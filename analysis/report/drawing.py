@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import nan
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
@@ -175,9 +176,9 @@ def label(axes: Axes, x: str, y: str) -> None:
 
 
 def error_bars(values: Iterable[Interval]) -> tuple[list[float], list[float]]:
-    """Lengths of the bars below and above each value."""
-    kept = list(values)
-    return [one.value - one.low for one in kept], [one.high - one.value for one in kept]
+    """Lengths of the bars below and above each value; NaN, which draws none, where nothing is known of its spread."""
+    ends = [(nan, nan) if one.low == one.high else (one.value - one.low, one.high - one.value) for one in values]
+    return [below for below, _ in ends], [above for _, above in ends]
 
 
 def logarithmic(axes: Axes, *, x: bool = False, y: bool = False) -> None:

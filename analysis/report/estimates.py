@@ -17,7 +17,7 @@ from analysis.predict.run_time import program_time
 from analysis.predict.site import Site
 from analysis.predict.what_if import WhatIf
 from analysis.programs.miwa import modelled_us
-from analysis.report.drawing import Drawing, draw, label, logarithmic, series_style
+from analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
 from analysis.report.energies import energy_of_trial, meters_of, repeated
 from analysis.report.measure import NOT_COUNTED, fit_command, sweep_command
 from analysis.report.report_data import (
@@ -218,7 +218,7 @@ def _row(axes: Axes, y: Floats, times: Sequence[Interval], place: int, name: str
     axes.errorbar(
         [one.value for one in times],
         y,
-        xerr=([one.value - one.low for one in times], [min(one.high, 1e9) - one.value for one in times]),
+        xerr=error_bars(Interval(one.value, one.low, min(one.high, 1e9)) for one in times),
         color=style.colour,
         marker=style.marker,
         mfc=style.colour if place < 2 else "white",
@@ -247,7 +247,7 @@ def _agreement(known: Sequence[Estimated]) -> Drawing:
                     mfc="white",
                     label=name,
                 )
-        bars = ([_below_percent(one) for one in known], [_above_percent(one) for one in known])
+        bars = error_bars(Interval(0.0, -_below_percent(one), _above_percent(one)) for one in known)
         axes.errorbar(idle_ms, np.zeros(len(known)), bars, color="0.6", ls="none", lw=0.8, label="measured", zorder=1)
         axes.axhline(0.0, color="0.4", lw=0.6)
         label(axes, "Mean gap I (ms)", "Error of the estimate (%)")
@@ -289,8 +289,8 @@ def _table(known: Sequence[Estimated]) -> Table:
         rows.append(
             (
                 names[one.pair.configuration],
-                spread_of(one.pair.off_s).interval,
-                one.on_s,
+                spread_of(one.pair.off_s).shown,
+                spread_of(one.pair.on_s).shown,
                 ours_s,
                 None if ours_s is None else _error_percent(ours_s.value, one),
                 one.miwa_s,

@@ -109,7 +109,7 @@ def _table(groups: dict[str, list[Pair]]) -> Table:
             pair.profile.call_count,
             pair.profile.message_byte,
             pair.profile.idle_us,
-            pair.overhead_us.interval,
+            pair.overhead_us.shown,
             pair.overhead_us.count,
         )
         for name, pairs in groups.items()

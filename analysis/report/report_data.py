@@ -23,6 +23,9 @@ from record.trials import Trial, read_trials
 FEW: Final = 6
 """Trials from which on a median has a bootstrap interval of its own."""
 
+_LEAST: Final = 3
+"""Trials from which on anything is said about their spread."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunData:
@@ -109,6 +112,11 @@ def _read(folder: Path) -> RunData:
     return RunData(samples, trials, profiles, hosts, "" if lab is None else lab.watts_note)
 
 
+def without_ends(found: Interval) -> Interval:
+    """A value of which too little was repeated for an interval."""
+    return Interval(found.value, math.nan, math.nan)
+
+
 @dataclass(frozen=True, slots=True)
 class Spread:
     """A median of `count` values with its bar.
@@ -118,6 +126,11 @@ class Spread:
 
     interval: Interval
     count: int
+
+    @property
+    def shown(self) -> Interval:
+        """For a table: of fewer than three values it has no interval, and NaN as ends."""
+        return self.interval if self.count >= _LEAST else without_ends(self.interval)
 
     @property
     def below(self) -> float:

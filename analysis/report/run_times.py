@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from analysis.configurations import state_text
 from analysis.power.trial_energy import run_time_name
 from analysis.report.changes import Change, changes_of, percent_of, saved_percent_of
-from analysis.report.drawing import Drawing, draw, label, series_style
+from analysis.report.drawing import Drawing, draw, error_bars, label, series_style
 from analysis.report.eee_effect import over_gaps
 from analysis.report.measure import sweep_command
 from analysis.report.report_data import ReportData, file_name, short_names
@@ -95,13 +95,9 @@ def configuration_drawing(key: str, title: str, name: str, changes: Sequence[Cha
     return draw(key, title, caption, paint, height_inch=1.3 + 0.24 * len(rows))
 
 
-def _bars(changes: Sequence[Change]) -> list[list[float]]:
+def _bars(changes: Sequence[Change]) -> tuple[list[float], list[float]]:
     """Lengths of the bars; none where there is no interval."""
-    known = [(one.slower_percent, one.time.has_interval) for one in changes]
-    return [
-        [one.value - one.low if has else 0.0 for one, has in known],
-        [one.high - one.value if has else 0.0 for one, has in known],
-    ]
+    return error_bars(one.slower_percent for one in changes)
 
 
 def _short(text: str, most: int = 28) -> str:

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from matplotlib.figure import Figure
 
 from analysis.configurations import state_text
+from analysis.interval import Interval
 from analysis.report.drawing import STYLES, Drawing, draw, error_bars, label, logarithmic, series_style
 from analysis.report.measure import sweep_command
-from analysis.report.report_data import ReportData, bars_text, file_name, short_names
+from analysis.report.report_data import ReportData, Spread, bars_text, file_name, short_names
 from analysis.report.section import Missing, Section
 from analysis.report.series import Series, StatePoint, performance, saved_percent, series_of
 from analysis.report.table import Cell, Column, Table
@@ -136,9 +137,9 @@ def _saving_table(series: Sequence[Series]) -> Table:
         (
             names[one.configuration],
             state_text(point.state),
-            None if point.network_watt is None else point.network_watt.interval,
-            saved_percent(one, point),
-            performance(one, point),
+            None if point.network_watt is None else point.network_watt.shown,
+            _shown(saved_percent(one, point), one, point),
+            _shown(performance(one, point), one, point),
             point.time_s.count,
         )
         for one in series
@@ -155,15 +156,22 @@ def _saving_table(series: Sequence[Series]) -> Table:
     return Table("saving", "Performance against power saved", columns, tuple(rows), behind_figure=True)
 
 
+def _shown(found: Interval, one: Series, point: StatePoint) -> Interval:
+    """A ratio to the first point, for a table."""
+    if point is one.points[0]:
+        return found
+    return Spread(found, min(one.points[0].time_s.count, point.time_s.count)).shown
+
+
 def _trade_table(series: Sequence[Series]) -> Table:
     names = short_names([one.configuration for one in series])
     rows: list[tuple[Cell, ...]] = [
         (
             names[one.configuration],
             state_text(point.state),
-            point.time_s.interval,
-            None if point.network_joule is None else point.network_joule.interval,
-            None if point.all_joule is None else point.all_joule.interval,
+            point.time_s.shown,
+            None if point.network_joule is None else point.network_joule.shown,
+            None if point.all_joule is None else point.all_joule.shown,
             point.time_s.count,
         )
         for one in series

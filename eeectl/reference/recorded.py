@@ -9,8 +9,8 @@ from eeectl.reference.models import cell, prose
 from simulation.replay.readers import recorder_file
 
 _ABOUT: Final = """\
-`eeectl bench --trace` and `eeectl run --trace` record every call of MPI functions that moves data, ends requests or
-makes communicators, in C, C++, Fortran and Python. `eeectl trace import FOLDER -o X.replay` makes a
+`eeectl bench PROGRAM --trace` and `eeectl run FILE --trace` record every call of MPI functions that moves data, ends
+requests or makes communicators, in C, C++, Fortran and Python. `eeectl trace import FOLDER -o X.replay` makes a
 [replay file](replay-files.md) of them. [Import a trace and replay it](../how-to/import-trace.md) shows both. Here is
 what the files hold, for other readers.
 

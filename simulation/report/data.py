@@ -98,7 +98,7 @@ def read_simulation(folder: Path) -> SimulationData:
     """Read a folder; WrongFolder if it has no points, or is of another version."""
     points = read_points(folder / POINTS)
     if not points:
-        raise WrongFolder(f"{folder} has no points yet: run eeectl simulate with its file again.")
+        raise WrongFolder(f"{folder} has no points yet: `eeectl simulate FILE` with its file adds them.")
     try:
         described = read_object(folder / DESCRIPTION, _AGAIN)
         written = _Described.model_validate(described)

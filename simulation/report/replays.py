@@ -57,7 +57,7 @@ def read_data(folder: Path) -> ReplayData:
     """Read a folder; WrongFolder if it has no replays, or is of another version."""
     replays = read_replays(folder)
     if not replays:
-        raise WrongFolder(f"{folder} has no replays yet: run eeectl simulate with its file again.")
+        raise WrongFolder(f"{folder} has no replays yet: `eeectl simulate FILE` with its file adds them.")
     try:
         described = read_object(folder / DESCRIPTION, _AGAIN)
         written = _Described.model_validate(described)

@@ -100,7 +100,7 @@ def _hosts_yml(
     lab: str, network: str, devices: Sequence[Device], stations: Sequence[Station], credentials: Credentials
 ) -> Iterator[str]:
     secrets = f"~/.config/eee-testbed/{lab}"
-    yield f"# Drafted by `eeectl lab discover {network}` from what devices say. A question mark is for you to answer."
+    yield f"# Drafted by `eeectl lab discover` from what {network} answered. A question mark is for you to answer."
     yield "# Other devices that answered:" if any(isinstance(one, FoundOther) for one in devices) else "#"
     for device in devices:
         if isinstance(device, FoundOther):

@@ -81,7 +81,7 @@ FORMATS: Final[Mapping[str, Format]] = {
         read_vef,
     ),
     RECORDED: Format(
-        "recorded by `eeectl bench --trace` or `eeectl run --trace`",
+        "recorded by `eeectl bench PROGRAM --trace` or `eeectl run FILE --trace`",
         "the folder of the run, of a trial or of its `traces`, or the files of all ranks (`rank.0` and so on)",
         "the message that a receive from any source or with any tag took; making communicators, probes and tests that "
         "find nothing take no time; of files that end early, what has both its ends",

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from analysis.configurations import Factors
 from analysis.interval import Interval
-from analysis.report.drawing import STYLES, draw, label
+from analysis.report.drawing import STYLES, draw, error_bars, label
 from analysis.report.energies import added, energy_of_trial, meters_of, ratio, repeated
 from analysis.report.report_data import bars_text, pairs_of, read_report_data, short_names, spread_of
 from analysis.report.table import Column, Table, cell_text
@@ -169,3 +169,16 @@ def test_a_drawing_is_made_at_two_widths() -> None:
     assert 'id="x-figure_1"' in found.svg
     assert 'id="x-wide-figure_1"' in found.wide_svg
     assert found.pdf.startswith(b"%PDF-")
+
+
+@pytest.mark.parametrize(("values", "text"), [([1.0], "1 (–)"), ([1.0, 1.2], "1.1 (–)")])  # noqa: RUF001
+def test_fewer_than_three_trials_have_no_interval_in_a_table(values: list[float], text: str) -> None:
+    assert cell_text(spread_of(values).shown) == text
+    assert "to" in cell_text(spread_of([*values, 1.3, 1.4]).shown)
+
+
+def test_single_trials_have_no_error_bars() -> None:
+    below, above = error_bars([Interval(1.0, 1.0, 1.0), Interval(1.0, 0.9, 1.2)])
+    assert math.isnan(below[0])
+    assert math.isnan(above[0])
+    assert (below[1], above[1]) == (pytest.approx(0.1), pytest.approx(0.2))
