@@ -36,6 +36,7 @@ from analysis.report.table import Cell, Column, Table
 from analysis.run_lab import lab_of_run
 
 _ROWS = 16
+_IN_SAMPLE = "of the runs of the fit (in-sample)"
 _MEASURED = WhatIf("measured", "measured")
 
 
@@ -72,7 +73,7 @@ def estimates(data: ReportData) -> Section | Missing:
         for number, part in enumerate(_parts(group))
         for drawing in (_times(f"{name}{f', part {number + 1}' if len(group) > _ROWS else ''}", part),)
     ]
-    drawings += [_agreement(known)]
+    drawings += [_agreement(known, data.calibration)]
     text = (
         "Each row is a configuration with its run time without EEE, with EEE, and as estimated by two models from the "
         "run without: Miwa's, which uses the mean gap, and ours, which uses all gaps and the links' policy. Joules, "
@@ -83,7 +84,7 @@ def estimates(data: ReportData) -> Section | Missing:
         title,
         text,
         tuple(drawings),
-        (_table(known), _errors(known)),
+        (_table(known), _errors(known, data.calibration)),
         tuple(_warnings(data, known)),
         "tables" if any(one.network_joule is not None for one in known) else "none",
     )
@@ -101,6 +102,11 @@ def _warnings(data: ReportData, known: Sequence[Estimated]) -> list[str]:
         )
     sentences += dict.fromkeys(warning for one in known if one.ours is not None for warning in one.ours.warnings)
     return [text[:1].upper() + text[1:] for text in sentences]
+
+
+def fitted_to_these(data: ReportData) -> bool:
+    """Whether the calibration was fitted to some of the report's runs, so that agreement with them tests nothing."""
+    return data.calibration is not None and bool({run.name for run in data.runs} & {*data.calibration.runs})
 
 
 def _parts(group: Sequence[Estimated]) -> list[Sequence[Estimated]]:
@@ -229,8 +235,9 @@ def _row(axes: Axes, y: Floats, times: Sequence[Interval], place: int, name: str
     )
 
 
-def _agreement(known: Sequence[Estimated]) -> Drawing:
+def _agreement(known: Sequence[Estimated], calibration: Calibration | None) -> Drawing:
     """Error of each estimate against the measured time."""
+    whose = _whose(known, calibration)
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
@@ -254,8 +261,8 @@ def _agreement(known: Sequence[Estimated]) -> Drawing:
         axes.legend(loc="best")
 
     caption = (
-        f"Error of {len(known)} estimates. Grey bars: the interval of the measured time; errors within it are not "
-        "significant."
+        f"Error of {len(known)} estimates, {whose}; the table has those of configurations left out of the fit. Grey "
+        "bars: the interval of the measured time; errors within it are not significant."
     )
     return draw("estimate-errors", "Errors of estimated run times", caption, paint)
 
@@ -316,8 +323,38 @@ def _table(known: Sequence[Estimated]) -> Table:
     return table.without_empty_columns(always=3)
 
 
-def _errors(known: Sequence[Estimated]) -> Table:
-    """Mean and worst error of each model, and how often the predicted interval contains the measured value."""
+def _whose(known: Sequence[Estimated], calibration: Calibration | None) -> str:
+    """Whether the estimated runs are those of the fit."""
+    fitted = set() if calibration is None else set(calibration.runs)
+    inside = [one.run.name in fitted for one in known]
+    return _IN_SAMPLE if all(inside) else "partly of the fit" if any(inside) else "of runs that were not fitted"
+
+
+def _held_out(known: Sequence[Estimated], calibration: Calibration | None) -> list[tuple[Cell, ...]]:
+    """Errors of cross-validation, as the fit found them."""
+    if calibration is None:
+        return []
+    rows: list[tuple[Cell, ...]] = []
+    placements = dict.fromkeys(one.pair.configuration.placement for one in known)
+    for placement in placements:
+        group = next(one for one in known if one.pair.configuration.placement == placement)
+        model = program_time(calibration, group.pair.profile)
+        fits = () if model is None else (("ours", model.rounds or model.wakes), ("Miwa's", model.miwa))
+        for name, fit in fits:
+            if fit is not None and fit.error is not None:
+                error = fit.error
+                whose = "each left out of its fit" if error.held_out else _IN_SAMPLE
+                what = f"run time, {name}, {placement}"
+                rows.append((what, error.mean_percent, error.worst_percent, None, error.configuration_count, whose))
+    return rows
+
+
+def _errors(known: Sequence[Estimated], calibration: Calibration | None) -> Table:
+    """Mean and worst error of each model, and how often the predicted interval contains the measured value.
+
+    Errors within a fit stand apart from those of configurations that were left out of it.
+    """
+    whose = _whose(known, calibration)
     rows: list[tuple[Cell, ...]] = []
     models: tuple[tuple[str, Callable[[Estimated], float | None]], ...] = (("ours", _ours_s), ("Miwa's", _miwa_s))
     for name, value in models:
@@ -325,19 +362,21 @@ def _errors(known: Sequence[Estimated]) -> Table:
         if errors:
             held = [one.ours.time_s.holds(one.on_s.value) for one in known if one.ours is not None]
             share = 100 * sum(held) / len(held) if held and name == "ours" else None
-            rows.append((f"run time, {name}", fmean(errors), max(errors), share, len(errors)))
+            rows.append((f"run time, {name}", fmean(errors), max(errors), share, len(errors), whose))
     joules = [one.network_joule for one in known if one.network_joule is not None]
     if joules:
         errors = [100 * abs(predicted.value / measured.value - 1) for measured, predicted in joules]
         share = 100 * fmean(predicted.holds(measured.value) for measured, predicted in joules)
-        rows.append(("energy of the network, ours", fmean(errors), max(errors), share, len(errors)))
-    rows.append(("run time, Miwa's as published, 4 ranks", 2.63, 20.0, None, None))
-    rows.append(("run time, Miwa's as published, 16 ranks", 1.11, 15.3, None, None))
+        rows.append(("energy of the network, ours", fmean(errors), max(errors), share, len(errors), whose))
+    rows += _held_out(known, calibration)
+    rows.append(("run time, Miwa's as published, 4 ranks", 2.63, 20.0, None, None, "of the paper"))
+    rows.append(("run time, Miwa's as published, 16 ranks", 1.11, 15.3, None, None, "of the paper"))
     columns = (
         Column("what"),
         Column("mean error", "%"),
         Column("worst error", "%"),
         Column("measured is in the interval", "%"),
         Column("configurations", "1"),
+        Column("whose"),
     )
     return Table("errors", "Errors of the models", columns, tuple(rows))

@@ -2,18 +2,24 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.interval import Interval
+from analysis.calibration import MiwaTime
+from analysis.interval import Floats, Interval
+from analysis.programs.miwa import modelled_us
 from analysis.report.changes import Change, changes_of
 from analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
 from analysis.report.eee_effect import Effect, effect_bars_text, over_gaps
+from analysis.report.estimates import fitted_to_these
+from analysis.report.overhead import time_model
 from analysis.report.report_data import ReportData, file_name, short_names
 from analysis.report.run_times import configuration_drawing
 from analysis.report.table import Cell, Column, Table
 
 _WIDE = 20.0
+_CURVE_POINTS = 400
 
 
 def headline(data: ReportData) -> tuple[Drawing, Table] | None:
@@ -23,7 +29,9 @@ def headline(data: ReportData) -> tuple[Drawing, Table] | None:
         return _by_configuration(data)
     name = max(groups, key=lambda key: len(groups[key]))
     effects = sorted(groups[name], key=lambda one: one.idle_us)
-    return _drawing(name, effects), _table(effects)
+    model = time_model(data.calibration, [one.pair for one in effects])
+    fit = None if model is None else model.miwa
+    return _drawing(name, effects, fit, in_sample=fitted_to_these(data)), _table(effects)
 
 
 def _by_configuration(data: ReportData) -> tuple[Drawing, Table] | None:
@@ -50,7 +58,7 @@ def _by_configuration(data: ReportData) -> tuple[Drawing, Table] | None:
     return drawing, Table("headline", "What EEE costs and saves", columns, rows, behind_figure=True)
 
 
-def _drawing(name: str, effects: Sequence[Effect]) -> Drawing:
+def _drawing(name: str, effects: Sequence[Effect], fit: MiwaTime | None, *, in_sample: bool) -> Drawing:
     saved = [one for one in effects if one.saved_percent is not None]
     predicted = [one for one in effects if one.predicted_saved_percent is not None]
     ours = [(one, one.predicted_slower_percent) for one in effects if one.predicted_slower_percent is not None]
@@ -60,12 +68,14 @@ def _drawing(name: str, effects: Sequence[Effect]) -> Drawing:
     def paint(figure: Figure) -> None:
         panels = figure.subplots(2 if saved or predicted else 1, 1, sharex=True, squeeze=False)[:, 0]
         _panel(panels[0], effects, [one.slower_percent.interval for one in effects], 0, "measured")
-        _line(panels[0], ours, "our model")
+        _points(panels[0], ours, "our model")
+        if fit is not None:
+            _curve(panels[0], effects, fit)
         label(panels[0], "Mean gap between communications (ms)", "Slower by EEE (%)")
         if len(panels) > 1:
             panels[0].set_xlabel("")
             _panel(panels[1], saved, [one.saved_percent for one in saved if one.saved_percent], 1, "measured")
-            _line(
+            _points(
                 panels[1], [(one, one.predicted_saved_percent) for one in predicted if one.predicted_saved_percent], ""
             )
             label(panels[1], "Mean gap between communications (ms)", "Joules saved (%)")
@@ -73,7 +83,7 @@ def _drawing(name: str, effects: Sequence[Effect]) -> Drawing:
             if wide:
                 logarithmic(axes, x=True)
             axes.axhline(0.0, color="0.5", lw=0.6)
-        if ours:
+        if ours or fit is not None:
             panels[0].legend(loc="best")
 
     what = ["Above: how much longer it takes with EEE" if saved or predicted else "How much longer it takes with EEE"]
@@ -83,12 +93,38 @@ def _drawing(name: str, effects: Sequence[Effect]) -> Drawing:
         what.append(f"below: joules that {devices} of the network save")
     elif predicted:
         what.append("below: joules that the switches whose power was fitted save, as predicted, not measured")
-    caption = f"{name}, {len(effects)} configurations. {'; '.join(what)}. "
-    caption += effect_bars_text(effects)
-    if ours:
-        caption += " Lines: our model, fitted to these runs."
+    caption = f"{name}, {len(effects)} configurations. {'; '.join(what)}. {effect_bars_text(effects)}"
+    caption += _models_text(of_ours=bool(ours or predicted), of_miwa=fit is not None, in_sample=in_sample)
     height = 3.6 if saved or predicted else 2.4
     return draw(f"headline-{effects[0].file}", f"What EEE costs and saves, {name}", caption, paint, height_inch=height)
+
+
+def _models_text(*, of_ours: bool, of_miwa: bool, in_sample: bool) -> str:
+    """What the marks and the curve of models are, and what they were fitted to."""
+    parts = ["open marks: our model of each configuration"] if of_ours else []
+    parts += ["curve: Miwa's model (Eq. 3) of a call with the median transfer time"] if of_miwa else []
+    if not parts:
+        return ""
+    text = "; ".join(parts)
+    fitted = "to these runs, so they show a fit and test nothing" if in_sample else "to other runs"
+    return f" {text[:1].upper()}{text[1:]}; fitted {fitted}."
+
+
+def modelled_slower_percent(fit: MiwaTime, idle_us: Floats, transfer_us: float) -> Floats:
+    """How much longer a call takes by Miwa's Eq. 1 to 3, percent: f(I) of its time I + S/B without EEE."""
+    return 100 * modelled_us(fit, idle_us) / (idle_us + transfer_us)
+
+
+def _curve(axes: Axes, effects: Sequence[Effect], fit: MiwaTime) -> None:
+    profiles = [one.pair.profile for one in effects]
+    transfer_us = float(np.median([1e6 * one.base_s.value / one.call_count - one.idle_us for one in profiles]))
+    gaps_us = [one.idle_us for one in effects if one.idle_us > 0] or [1.0]
+    around = np.geomspace(min(gaps_us), max(gaps_us), _CURVE_POINTS)
+    step = fit.threshold_us.value
+    x = np.unique([*around, *(near for near in (step * (1 - 1e-9), step * (1 + 1e-9)) if near < max(gaps_us))])
+    style = series_style(3)
+    y = modelled_slower_percent(fit, x, transfer_us)
+    axes.plot(x / 1e3, y, color=style.colour, ls=style.line, lw=1.0, label="Miwa's model")
 
 
 def _panel(axes: Axes, effects: Sequence[Effect], values: Sequence[Interval], place: int, name: str) -> None:
@@ -105,10 +141,11 @@ def _panel(axes: Axes, effects: Sequence[Effect], values: Sequence[Interval], pl
     )
 
 
-def _line(axes: Axes, found: Sequence[tuple[Effect, Interval]], name: str) -> None:
+def _points(axes: Axes, found: Sequence[tuple[Effect, Interval]], name: str) -> None:
+    """Estimates of the configurations: nothing is known between them, so nothing is drawn there."""
     style = series_style(2)
     x, y = [one.idle_us / 1e3 for one, _ in found], [value.value for _, value in found]
-    axes.plot(x, y, color=style.colour, ls=style.line, lw=1.0, label=name or None)
+    axes.plot(x, y, color=style.colour, marker=style.marker, mfc="none", ls="none", label=name or None)
 
 
 def _table(effects: Sequence[Effect]) -> Table:

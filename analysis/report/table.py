@@ -4,8 +4,10 @@ import base64
 import csv
 import io
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from analysis.interval import Interval
 from lab.errors import LabError
@@ -13,6 +15,7 @@ from lab.errors import LabError
 _SHORT = 34
 
 Cell = str | int | float | Interval | None
+_Plain = str | int | float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,14 @@ class Table:
     @property
     def csv(self) -> str:
         """RFC 4180; numbers with all digits."""
+        return self._written(lambda value: value)
+
+    @property
+    def short_csv(self) -> str:
+        """The same, to read and to copy: numbers with four digits."""
+        return self._written(lambda value: number(value, "") if isinstance(value, float) else value)
+
+    def _written(self, shown: Callable[[_Plain], _Plain]) -> str:
         spread = [any(isinstance(row[n], Interval) for row in self.rows) for n in range(len(self.columns))]
         text = io.StringIO()
         writer = csv.writer(text)
@@ -78,7 +89,7 @@ class Table:
         writer.writerow([name for group in heads for name in group])
         for row in self.rows:
             cells = [_cells(cell, wide=wide) for cell, wide in zip(row, spread, strict=True)]
-            writer.writerow([value for group in cells for value in group])
+            writer.writerow([shown(value) for group in cells for value in group])
         return text.getvalue()
 
     @property
@@ -126,15 +137,15 @@ def _interval(found: Interval) -> str:
     return f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
 
-def number(value: float) -> str:
-    """A number with four digits."""
+def number(value: float, thousands: Literal["", ","] = ",") -> str:
+    """A number with four digits, above 10,000 with all before the point."""
     if math.isnan(value):
         return "–"  # noqa: RUF001
     if math.isinf(value):
         return "∞" if value > 0 else "-∞"
     if value and not 1e-3 <= abs(value) < 1e6:
         return f"{value:.3e}"
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:{thousands}.0f}"
 
 
 def _shown(cell: Cell, column: Column) -> tuple[str, str]:
@@ -150,7 +161,7 @@ def _heads(column: Column, *, wide: bool) -> list[str]:
     return [column.head, f"{column.head} low", f"{column.head} high"]
 
 
-def _cells(cell: Cell, *, wide: bool) -> list[str | int | float | None]:
+def _cells(cell: Cell, *, wide: bool) -> list[_Plain]:
     if isinstance(cell, Interval):
         return [cell.value, *(None if math.isnan(end) else end for end in (cell.low, cell.high))]
     return [cell, None, None] if wide else [cell]

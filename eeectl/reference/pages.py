@@ -196,9 +196,9 @@ def _expected() -> str:
     rows = "".join(f"| `{name}` | {unit} | {cell(means)} |\n" for name, (unit, means) in SHOWN.items())
     about = (
         "What `--expect` of `eeectl check RUN` takes; without it the command lists those of a run, with their values.\n"
-        "`FIGURE` is any figure that the program reports. Slowdown, saving and change are of EEE on against off, all else\n"
-        "the same; with levels of other factors, as in `time.slowdown[link=off]`, of that setting against the one that "
-        "saves nothing. Levels of a\nparameter, as in `time.slowdown[sleep_us=500]`, mean one configuration.\n"
+        "`FIGURE` is any figure that the program reports. Slowdown, saving and change are of EEE on against off, all "
+        "else\nthe same; with levels of other factors, as in `time.slowdown[link=off]`, of that setting against the "
+        "one that saves\nnothing. Levels of a parameter, as in `time.slowdown[sleep_us=500]`, mean one configuration.\n"
     )
     return f"## Names of figures\n\n{about}\n| figure | unit | meaning |\n| --- | --- | --- |\n{rows}"
 

@@ -21,7 +21,7 @@ def model(data: ReportData) -> Finding:
             fit_command(data),
         )
     name = max(known, key=lambda key: programs[key].configuration_count)
-    return Finding(_TOPIC, known[name].format(name=name), ("estimate-errors", "estimates", "parameters-run-time"))
+    return Finding(_TOPIC, known[name].format(name=name), ("errors", "estimates", "parameters-run-time"))
 
 
 def _errors(program: ProgramTime) -> str:
