@@ -4,12 +4,15 @@ import signal
 import sys
 import traceback
 import warnings
+from collections.abc import Callable
+from functools import partial
 from importlib import metadata
-from typing import Final, TextIO
+from typing import Any, Final, TextIO
 
 from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
+from eeectl import after_dashes
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
 from eeectl.verb_table import ABOUT, VERBS
 from lab.errors import LabError
@@ -28,9 +31,9 @@ def execute(tokens: list[str]) -> int:
     warnings.simplefilter("default", DamagedPart)  # each once: a live view reads the same file again and again
     warnings.showwarning = _show_warning
     try:
-        command, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=True)
+        command = parse(tokens, print_error=True)
         signal.siginterrupt(signal.SIGINT, True)  # polars, which verbs import, lets a wait go on after Ctrl-C
-        result = command(*bound.args, **bound.kwargs)
+        result = command()
     except CycloptsError:
         return WRONG_USE
     except BrokenPipeError:
@@ -42,6 +45,16 @@ def execute(tokens: list[str]) -> int:
         print(f"eeectl: {sentence}", file=sys.stderr)
         return status
     return result if isinstance(result, int) else DONE
+
+
+def parse(tokens: list[str], *, print_error: bool) -> Callable[[], Any]:
+    """The call that a command line stands for; CycloptsError if it is none, which is printed if wished."""
+    _, apps, _ = app.parse_commands(tokens)
+    given, command_words = after_dashes.split(apps[-1].default_command, tokens)
+    command, bound, _ = app.parse_args(given, exit_on_error=False, print_error=print_error)
+    if not after_dashes.takes_command(command):  # help, or a verb that takes none
+        command_words = {}
+    return partial(command, *bound.args, **bound.kwargs, **command_words)
 
 
 def _show_warning(

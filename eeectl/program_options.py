@@ -1,6 +1,6 @@
 """The options shared by the verbs that run a program of the table: `bench` and `sweep`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,8 +9,26 @@ from cyclopts import Parameter
 
 from eeectl.lab_name import LabName, known_lab, lab_operand
 from eeectl.set_options import names_in
+from lab.errors import LabError
 
 _Flag = Parameter(negative="")
+_COMMAND = "command"
+
+
+def program_of(program: str, command: Sequence[str], parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The program of the table and its parameters: the one that is named, or a command after --.
+
+    LabError if neither or both are given.
+    """
+    if program and command:
+        raise LabError(f"both program {program} and the command {command[0]} are named: name one.")
+    if not program and not command:
+        raise LabError("no program is named: name one of `eeectl bench --list`, or write a command after --.")
+    if program:
+        return program, dict(parameters)
+    if "words" in parameters:
+        raise LabError(f"both --set words and the command {command[0]} are named: name one.")
+    return _COMMAND, {**parameters, "words": list(command)}
 
 
 @Parameter(name="*")

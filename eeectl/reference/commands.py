@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from cyclopts import App, Argument
 
+from eeectl.after_dashes import takes_command
 from eeectl.application import app
 from eeectl.reference.models import cell, prose
 
@@ -49,6 +50,7 @@ def _section(one: _Command) -> str:
     words = "".join(f" {_hint(argument)}" for argument in arguments if _positional(argument))
     if any(not _positional(argument) for argument in arguments):
         words += " [OPTIONS]"
+    words += " [-- COMMAND...]" if takes_command(one.command.default_command) else ""
     described = inspect.getdoc(one.command.default_command) or one.summary
     about = prose(described.partition("\nParameters\n---")[0].strip())
     rows = "".join(

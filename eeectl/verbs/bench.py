@@ -16,11 +16,12 @@ from benchmarks.table import PROGRAMS
 from controller.experiments.experiment_file import experiment_of
 from controller.experiments.session import RunOptions, run_new, validated_lab
 from controller.experiments.traffic import node_traffic, read_traffic
+from eeectl.after_dashes import AfterDashes
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
 from eeectl.lab_name import require_up
 from eeectl.lab_text import text_width
 from eeectl.program_list import plain_program, print_programs
-from eeectl.program_options import ProgramOptions
+from eeectl.program_options import ProgramOptions, program_of
 from eeectl.set_options import pairs
 from lab.errors import LabError
 from lab.yaml_source import YamlSource
@@ -35,7 +36,7 @@ _TRAFFIC: Final = "traffic.json"
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 
 
-bench_app = App(name="bench")
+bench_app = App(name="bench", usage="Usage: eeectl bench [OPTIONS] [PROGRAM | -- COMMAND...]")
 
 
 @bench_app.default
@@ -43,17 +44,23 @@ def bench(
     program: str = "",
     /,
     *,
+    command: AfterDashes = (),
     listed: Annotated[bool, Parameter(name="--list", negative="")] = False,
     values: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     as_json: _Json = False,
     options: Annotated[ProgramOptions, Parameter(name="*")] = ProgramOptions(),  # noqa: B008 - frozen
 ) -> int:
-    """Run an MPI program on hosts of a lab: check its answer, show its figures, and sample all devices meanwhile.
+    r"""Run an MPI program on hosts of a lab: check its answer, show its figures, and sample all devices meanwhile.
+
+    Or any command that is on the hosts, after --; no shell reads it:
+    eeectl bench --hosts n01,n02 --figure 'time=Time = ([\d.]+) s' -- /shared/halo 1000
 
     Parameters
     ----------
     program
         Its name in the table of programs.
+    command
+        The command.
     listed
         Only show the programs, or the one that is named, with the meaning of each parameter.
     values
@@ -66,10 +73,11 @@ def bench(
     """
     if listed:
         return _list(program, as_json=as_json)
-    if not program:
-        print("eeectl bench: no program is named: name one, or give --list to show them all.", file=sys.stderr)
+    if not program and not command:
+        print("eeectl bench: no program is named: name one, write a command after --, or give --list.", file=sys.stderr)
         return WRONG_USE
-    content = options.content(program, dict(pairs(values, "--set sleep_us=100")), f"bench-{program}")
+    program, parameters = program_of(program, command, dict(pairs(values, "--set sleep_us=100")))
+    content = options.content(program, parameters, f"bench-{program}")
     source = YamlSource("the command line", content | {"blocks": 1, "guards": {"retry_failed": False}})
     experiment = experiment_of(source)
     require_up(validated_lab(experiment, source))

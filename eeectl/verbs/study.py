@@ -13,8 +13,9 @@ from rich.console import Console
 
 from controller.experiments.experiment_file import experiment_of
 from controller.experiments.validation import validate_experiment
+from eeectl.after_dashes import AfterDashes
 from eeectl.exit_status import DONE, INTERRUPTED, PENDING
-from eeectl.lab_name import lab_in_reach, lab_operand
+from eeectl.lab_name import LabName, lab_in_reach, lab_operand
 from eeectl.set_options import names_in, pairs, share_of, value
 from eeectl.study.commands import run_eeectl
 from eeectl.study.design import PILOT, Design, StudiedProgram, design
@@ -26,7 +27,7 @@ from lab.folder import find_lab, load_lab
 from lab.model import Lab
 from lab.yaml_source import YamlSource
 
-study_app = App(name="study")
+study_app = App(name="study", usage="Usage: eeectl study [LAB] [OPTIONS] [-- COMMAND...]")
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _PRECISION: Final = "2%"
@@ -37,9 +38,9 @@ _UNITS_S: Final = {"s": 1.0, "m": 60.0, "h": 3_600.0}
 
 @study_app.default
 def study(
-    lab: str = "",
-    /,
-    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    lab: LabName = "",
+    *,
+    command: AfterDashes = (),
     precision: str = "",
     budget: str = "",
     quick: _Flag = False,

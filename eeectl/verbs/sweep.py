@@ -8,8 +8,9 @@ from cyclopts import App, Parameter
 from controller.experiments.experiment_file import experiment_of
 from controller.experiments.session import RunOptions, run_new, validated_lab
 from controller.live.export.attach import ViewOptions
+from eeectl.after_dashes import AfterDashes
 from eeectl.lab_name import require_up
-from eeectl.program_options import ProgramOptions
+from eeectl.program_options import ProgramOptions, program_of
 from eeectl.run_output import print_order, print_result
 from eeectl.set_options import pairs, value
 from lab.yaml_source import YamlSource
@@ -17,14 +18,15 @@ from twin.lab.lateness import Lateness
 
 _Flag = Annotated[bool, Parameter(negative="")]
 
-sweep_app = App(name="sweep")
+sweep_app = App(name="sweep", usage="Usage: eeectl sweep [OPTIONS] [PROGRAM | -- COMMAND...]")
 
 
 @sweep_app.default
 def sweep(
-    program: str,
+    program: str = "",
     /,
     *,
+    command: AfterDashes = (),
     factor: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     values: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     links: str = "hosts",
@@ -36,12 +38,17 @@ def sweep(
     options: Annotated[ProgramOptions, Parameter(name="*")] = ProgramOptions(),  # noqa: B008 - frozen
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
 ) -> int:
-    """Run a program of the table at all combinations of some factors' levels: `run` without a file.
+    r"""Run a program of the table at all combinations of some factors' levels: `run` without a file.
+
+    Or any command that is on the hosts, after --; no shell reads it:
+    eeectl sweep --factor eee=on,off --figure 'time=Time = ([\d.]+) s' -- /shared/halo 1000
 
     Parameters
     ----------
     program
         Its name in the table of programs; `eeectl bench --list` shows them.
+    command
+        The command.
     factor
         NAME=LEVEL,LEVEL,...: eee=on,off, hold_us, link, speed_mbps, routing, host_count, ranks_per_host, or a
         parameter of the program. Give the option once for each factor.
@@ -65,7 +72,8 @@ def sweep(
         Where live data are exported.
 
     """
-    content = options.content(program, _parameters(values), f"{program}-sweep")
+    program, parameters = program_of(program, command, _parameters(values))
+    content = options.content(program, parameters, f"{program}-sweep")
     content |= {"factors": _factors(factor, links), "blocks": blocks, "seed": seed, "slow": list(slow)}
     source = YamlSource("the command line", content)
     experiment = experiment_of(source)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from cyclopts.exceptions import CycloptsError
 
-from eeectl.application import app
+from eeectl.application import parse
 from tests.support import ROOT
 from tests.support.doc_pages import blocks_of, eeectl_lines, pages
 
@@ -53,4 +53,4 @@ def test_a_block_that_is_not_closed_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("words", [["link", "of", "sw1:gi1/0/11"], ["apply", "virtual", "--yess"], ["probe"]])
 def test_the_parser_refuses_what_a_page_must_not_say(words: list[str]) -> None:
     with pytest.raises(CycloptsError):
-        app.parse_args(words, exit_on_error=False, print_error=False)
+        parse(words, print_error=False)

@@ -8,7 +8,7 @@ from cyclopts.exceptions import CycloptsError
 from ruamel.yaml import YAML
 
 from controller.experiments.experiment import Experiment
-from eeectl.application import app
+from eeectl.application import parse
 from eeectl.reference.pages import PAGES
 from lab.folder import find_lab, load_lab
 from simulation.description_file import read_description
@@ -54,7 +54,7 @@ def test_the_command_line_knows_every_command(page: Path) -> None:
             if "--help" in words:
                 continue
             try:
-                app.parse_args(words, exit_on_error=False, print_error=False)
+                parse(words, print_error=False)
             except CycloptsError as error:
                 pytest.fail(f"{block.place}: eeectl {' '.join(words)}: {error}")
 
