@@ -11,6 +11,7 @@ a stream that keeps ports awake where it is open which times are theirs (`cards_
 """
 
 import math
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -118,13 +119,13 @@ class Design:
 
 
 def design(
-    lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] = (), program: StudiedProgram | None = None
+    lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] = (), programs: Sequence[StudiedProgram] = ()
 ) -> Design:
     """The experiments for a lab; LabError if fewer than two hosts are at switches with EEE.
 
     `hosts` take part in this order, and all of them run the program; default: up to four, the first two at one switch,
     of which the first `program_hosts` run the program.
-    `agent_user` runs agents on nodes, if not the inventory's user. `program`: instead of Alltoall and a sleep.
+    `agent_user` runs agents on nodes, if not the inventory's user. `programs`: instead of Alltoall and a sleep.
     """
     topology = Topology.of(lab)
     chosen = tuple(hosts) or _chosen(lab, topology)
@@ -137,7 +138,7 @@ def design(
         raise LabError(
             f"lab {lab.name} has fewer than two hosts at switches with EEE: add hosts to the inventory, or name them."
         )
-    programs = chosen if hosts else chosen[: effort.program_hosts]
+    running = chosen if hosts else chosen[: effort.program_hosts]
     alone = _ports_alone(lab, effort, chosen, agent_user)
     probed = chosen[: 3 if alone is None else 2]
     made = [_probes(lab, effort, probed, agent_user), *([] if alone is None else [alone])]
@@ -152,15 +153,25 @@ def design(
             left_out.append("no port between switches can be shut, so their watts are not known, only what EEE saves.")
     else:
         left_out.append("neither a switch nor a host is fed by a metered outlet, so no power model is fitted.")
-    if program is None:
-        made.append(_alltoall(lab, effort, programs, agent_user))
-    else:
-        made.append(_own(lab, programs, program, agent_user))
+    made += [_own(lab, running, program, agent_user) for program in programs]
+    if not programs:
+        made.append(_alltoall(lab, effort, running, agent_user))
     if spare:
-        made.append(_links_off(lab, effort, programs, spare, program))
+        made += [_links_off(lab, effort, running, spare, program) for program in programs or (None,)]
     else:
         left_out.append("the network can spare no link between switches, so none is switched off.")
-    return Design(tuple(made), tuple(left_out))
+    return Design(_numbered(made), tuple(left_out))
+
+
+def _numbered(made: Sequence[Content]) -> tuple[Content, ...]:
+    """Experiments of further programs get numbers behind their names: program-eee, program-eee-2."""
+    count: Counter[str] = Counter()
+    found = []
+    for content in made:
+        name = str(content["name"])
+        count[name] += 1
+        found.append(content if count[name] == 1 else {**content, "name": f"{name}-{count[name]}"})
+    return tuple(found)
 
 
 def _chosen(lab: Lab, topology: Topology) -> tuple[str, ...]:

@@ -104,14 +104,23 @@ def parameters_of(evidence: Evidence, precision: float) -> tuple[Parameter, ...]
 
 
 def _slowdowns(evidence: Evidence, precision: float) -> Iterator[Parameter]:
-    for name in _FEWEST:
-        if name not in evidence.runs:
-            continue
-        for one in worst_slowdowns(evidence.runs[name][0]):
-            words = f"{one.program}, slower with {one.state}"
-            yield Parameter(
-                words, "%", one.slower_percent, 100 * precision, "nothing was repeated", least_blocks=_FEWEST[name]
-            )
+    for kind, least_blocks in _FEWEST.items():
+        for name in (name for name in evidence.runs if kind_of(name) == kind):
+            for one in worst_slowdowns(evidence.runs[name][0]):
+                words = f"{one.program}, slower with {one.state}{_mark(name)}"
+                why = "nothing was repeated"
+                yield Parameter(words, "%", one.slower_percent, 100 * precision, why, least_blocks=least_blocks)
+
+
+def kind_of(name: str) -> str:
+    """The experiment whose place one of a further program has: of `program-eee-2`, `program-eee`."""
+    base, _, number = name.rpartition("-")
+    return base if number.isdigit() and base in (OWN, LINKS) else name
+
+
+def _mark(name: str) -> str:
+    """What names a further program's experiment behind a parameter."""
+    return "" if kind_of(name) == name else f" ({name})"
 
 
 def _policies(evidence: Evidence, precision: float) -> Iterator[Parameter]:
@@ -217,11 +226,13 @@ def _why(evidence: Evidence, otherwise: str, about: str = "") -> str:
 def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequence[Block]) -> tuple[BlockKind, ...]:
     """What can be measured next, with the time that a block of its kind last took, or is likely to take."""
     names = [one.name for one in parameters]
-    times = {name: [block.time_s for block in blocks if block.kind == name] for name in (*_PILOT, TRAFFIC, CARDS)}
+    more = tuple(name for name in evidence.runs if kind_of(name) != name)
+    repeated = (*_PILOT, *more, CARDS)
+    times = {name: [block.time_s for block in blocks if block.kind == name] for name in (*repeated, TRAFFIC)}
     links = evidence.links
     open_ = {f"{pair}: {words}" for pair, link in links.items() if is_open(link) for words in (*_HIDDEN, _WHOSE)}
     found = []
-    for name in (*_PILOT, CARDS):
+    for name in repeated:
         if name in evidence.runs and times[name]:
             count = evidence.runs[name][1]
             later = times[name][1:]  # the first is the pilot's, which may have had several blocks
@@ -268,8 +279,9 @@ def _narrowed(kind: str, names: Sequence[str]) -> dict[str, float]:
         others = [mark for alone, mark in _ALONE.items() if alone != kind]
         own = [name for name in names if not any(mark in name for mark in others)]
         return {name: exponent for name in own for end, exponent in times.items() if name.endswith(end)}
-    eee = kind in (PROGRAM, OWN)
-    return {name: _MEAN for name in names if ", slower with " in name and ("with eee" in name) == eee}
+    eee = kind_of(kind) in (PROGRAM, OWN)
+    slower = [name for name in names if ", slower with " in name and ("with eee" in name) == eee]
+    return {name: _MEAN for name in slower if name.partition(" (")[2] == _mark(kind).partition(" (")[2]}
 
 
 def seen_of(parameters: Sequence[Parameter], kinds: Sequence[BlockKind]) -> dict[str, tuple[float, float]]:

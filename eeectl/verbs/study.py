@@ -22,6 +22,7 @@ from eeectl.study.design import PILOT, Design, StudiedProgram, design
 from eeectl.study.folder import ROOT, Aim, StudyFolder
 from eeectl.study.measuring import Measuring
 from eeectl.study.pace import Pace
+from eeectl.study.programs import programs_in
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
@@ -46,6 +47,7 @@ def study(
     quick: _Flag = False,
     hosts: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
     program: str = "",
+    programs: Path | None = None,
     values: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     factor: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     figure: Annotated[tuple[str, ...], Parameter(negative="")] = (),
@@ -86,6 +88,8 @@ def study(
         from the cables, of which two run the program.
     program
         A program of the table whose cost is studied; `eeectl bench --list` shows them.
+    programs
+        File with the programs whose cost is studied, each with its parameters, figures and ranks; see the how-to.
     values
         NAME=VALUE: a parameter of the program. Give the option once for each parameter.
     factor
@@ -112,8 +116,12 @@ def study(
     hosts = names_in(hosts)
     budget = budget or (_QUICK_BUDGET if quick else "")
     studied = _studied(program, command, values, factor, figure, ranks_per_host, timeout_s)
+    if programs is not None:
+        if studied:
+            raise LabError("a file of programs says all about them: leave other programs and their options out.")
+        studied = programs_in(programs)
     if resume is not None:
-        if studied is not None:
+        if studied:
             raise LabError("a study that is resumed has its program: leave the program and its options out.")
         folder = _resumed(StudyFolder.open(resume), precision, budget)
         known = load_lab(find_lab(folder.lab))
@@ -153,8 +161,8 @@ def _studied(
     figure: Sequence[str],
     ranks_per_host: int,
     timeout_s: float,
-) -> StudiedProgram | None:
-    """The program that is named; None if none is. LabError if two are, or if options of one are without it."""
+) -> tuple[StudiedProgram, ...]:
+    """The program that is named; none if none is. LabError if two are, or if options of one are without it."""
     if program and command:
         raise LabError(f"both program {program} and the command {command[0]} are named: name one.")
     if not program and not command:
@@ -162,13 +170,13 @@ def _studied(
             raise LabError(
                 "--set, --factor, --figure and --ranks-per-host need a program: add --program NAME, or -- COMMAND."
             )
-        return None
+        return ()
     parameters: dict[str, Any] = {name: value(text) for name, text in pairs(values, "--set array_byte=4096")}
     parameters |= {"words": list(command)} if command else {}
     levels = {
         name: [value(one) for one in text.split(",")] for name, text in pairs(factor, "--factor array_byte=1024,4096")
     }
-    return StudiedProgram(program or "command", parameters, ranks_per_host, tuple(figure), timeout_s, levels)
+    return (StudiedProgram(program or "command", parameters, ranks_per_host, tuple(figure), timeout_s, levels),)
 
 
 def _require_valid(made: Design, known: Lab) -> None:

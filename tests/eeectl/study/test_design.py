@@ -199,7 +199,7 @@ def test_named_hosts_take_part_and_unknown_ones_are_refused() -> None:
 def test_a_named_program_has_the_place_of_alltoall(name: str) -> None:
     lab = load_lab(find_lab(name))
     own = StudiedProgram("npb", {"folder": "/shared/bin"}, 2, ("npb",), 60.0, {"benchmark": ["cg", "is"]})
-    made = {str(one["name"]): one for one in design(lab, PILOT, "root", ("n01", "n02"), own).experiments}
+    made = {str(one["name"]): one for one in design(lab, PILOT, "root", ("n01", "n02"), (own,)).experiments}
     assert "alltoall-eee" not in made
     for experiment in ("program-eee", *(["links-off"] if "links-off" in made else [])):
         source = YamlSource("the command line", dict(made[experiment]))

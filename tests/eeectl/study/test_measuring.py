@@ -239,7 +239,7 @@ def test_a_study_of_ones_own_program_is_about_that(tmp_path: Path, first_fit: _F
     lab, toy = load_lab(find_lab("miwa")), _ToyLab()
     words = {"words": ["/shared/halo", "100"]}
     halo = StudiedProgram("command", words, 2, (r"time=Time = ([\d.]+) s",))
-    made = design(lab, PILOT, "", ("n01", "n02"), halo)
+    made = design(lab, PILOT, "", ("n01", "n02"), (halo,))
     kept = tuple(one for one in made.experiments if one["name"] in ("probe-sweep", "program-eee"))
     folder = StudyFolder.create(tmp_path, "miwa", lab.name, Design(kept, ()), Aim(0.05, 12 * _BLOCK_S))
     console = Console(record=True, width=200, file=io.StringIO())

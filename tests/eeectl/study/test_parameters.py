@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from analysis.calibration import LinkPolicy
-from eeectl.study.decide import BlockKind
+from eeectl.study.decide import BlockKind, Parameter
 from eeectl.study.folder import Block
 from eeectl.study.parameters import CARDS, PORTS, PROBES, Evidence, kinds_of, parameters_of
 from tests.support.measured.synthetic_run import about, calibration
@@ -90,3 +90,17 @@ def test_what_a_card_saves_is_wanted_relative_to_what_such_cards_draw() -> None:
     assert found["n01: card asleep saves"].wanted == pytest.approx(0.02 * 4.0)
     assert found["n02: card asleep saves"].why_not == "it is lost in the meter."
     assert found["n03: card asleep saves"].interval is None
+
+
+def test_blocks_narrow_what_the_program_of_their_own_experiment_costs() -> None:
+    runs = {name: (Path(name), 3) for name in ("program-eee", "program-eee-2", "links-off", "links-off-2")}
+    costs = {
+        "program-eee": "halo 2x1, slower with eee on",
+        "program-eee-2": "cg 2x1, slower with eee on (program-eee-2)",
+        "links-off": "halo 2x1, slower with link off",
+        "links-off-2": "cg 2x1, slower with link off (links-off-2)",
+    }
+    wanted = [Parameter(name, "%", None, 1.0) for name in costs.values()]
+    blocks = [Block(kind=name, time_s=60.0, complete=True) for name in runs]
+    kinds = kinds_of(Evidence(None, (), runs, {}), wanted, blocks)
+    assert {kind.name: list(kind.narrows) for kind in kinds} == {name: [cost] for name, cost in costs.items()}
