@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from grafana_foundation_sdk.builders import dashboard
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
-from grafana_foundation_sdk.models.dashboard import DashboardCursorSync
+from grafana_foundation_sdk.models.dashboard import DashboardCursorSync, DashboardLinkType
 
 from playbooks.monitoring.panels import (
     HALF,
@@ -25,12 +25,14 @@ from playbooks.monitoring.panels import (
     choice,
     figure,
     lines,
+    sources,
     spread,
     stretches,
 )
 
 FOLDER: Final = Path(__file__).parents[1] / "roles" / "monitoring" / "files" / "grafana" / "dashboards"
 
+_TAG: Final = "eee-testbed"
 _LAB: Final = 'lab="$lab"'
 _RUN: Final = 'lab="$lab",run="$run"'
 _LINK: Final = 'on(lab,switch,port) group_left(link,end) eee_link_info{lab="$lab"}'
@@ -76,9 +78,14 @@ def _power(labels: str) -> list[Panel]:
 
 
 def _energy(labels: str) -> Panel:
-    mean = f"sum(avg_over_time(eee_strip_power_watts{{{labels}}}[$__range]))"
-    about = "Mean power of the strips times the time range; `eeectl report` gives it with an error bar."
-    return figure("Energy", about, "joule", (f"{mean} * $__range_s", "energy"))
+    counted = f"sum(increase(eee_strip_measured_joules_total{{{labels}}}[$__range]))"
+    about = "Of all strips in the time range, where they were sampled; `eeectl report` gives it with an error bar."
+    return figure("Energy", about, "joule", (_or_zero(counted), "energy"))
+
+
+def _or_zero(query: str) -> str:
+    """A count that is 0, and not missing, where no series is there to be counted."""
+    return f"{query} or vector(0)"
 
 
 def _lost_frames(series: Callable[[str], str], legend: str) -> Panel:
@@ -100,7 +107,7 @@ def _lab() -> dashboard.Dashboard:
             "Links up",
             "Cables with at least one end that is up.",
             "short",
-            (f"count(max by (link) (eee_port_up{{{_LAB}}} * {_LINK}) == 1)", "links"),
+            (_or_zero(f"count(max by (link) (eee_port_up{{{_LAB}}} * {_LINK}) == 1)"), "links"),
         ),
         figure(
             "Sources that respond",
@@ -140,7 +147,7 @@ def _run() -> dashboard.Dashboard:
     board = _new_dashboard("EEE run", "eee-run", "One run: its trials, power and probe.")
     board = board.with_variable(choice("run", "run", f"label_values(eee_run_info{{{_LAB}}}, run)"))
     quantiles = ("0.5", "0.9", "0.99")
-    sent = f'rate(eee_port_bytes_total{{{_LAB},direction="receive"}}{_RATE})'
+    sent = f'rate(eee_port_bytes_total{{{_RUN},direction="receive"}}{_RATE})'
     buckets = f"sum by (le) (rate(eee_probe_round_trip_seconds_bucket{{{_RUN}}}{_RATE}))"
     panels: list[Panel] = [
         figure("Run", "State of the run.", "none", (f"eee_run_info{{{_RUN}}}", "{{state}}"), words=True),
@@ -148,10 +155,10 @@ def _run() -> dashboard.Dashboard:
             "Valid trials",
             "Number of valid trials.",
             "short",
-            (f'sum(eee_run_trials_total{{{_RUN},state="valid"}})', "valid"),
+            (_or_zero(f'sum(eee_run_trials_total{{{_RUN},state="valid"}})'), "valid"),
         ),
         figure("Trials planned", "Slots of the experiment.", "short", (f"eee_run_planned_trials{{{_RUN}}}", "planned")),
-        _energy(_LAB),
+        _energy(_RUN),
         stretches(
             "Trials",
             "Levels of the running trial.",
@@ -171,7 +178,7 @@ def _run() -> dashboard.Dashboard:
             (f"eee_loop_busiest_ratio{{{_RUN}}}", "busiest trunk"),
             (f"eee_loop_slowdown_ratio{{{_RUN}}}", "slowdown"),
         ),
-        *_power(_LAB),
+        *_power(_RUN),
         lines(
             "Round trips of the probe",
             "Quantiles, with the resolution of the histogram's buckets.",
@@ -210,7 +217,7 @@ def _run() -> dashboard.Dashboard:
             "Low Power Idle",
             "Mean over all ports with LPI counters.",
             "percentunit",
-            (f"avg by (direction) (rate(eee_port_lpi_seconds_total{{{_LAB}}}{_RATE}) * {_LINK})", "{{direction}}"),
+            (f"avg by (direction) (rate(eee_port_lpi_seconds_total{{{_RUN}}}{_RATE}) * {_LINK})", "{{direction}}"),
         ),
     ]
     return _with_panels(board, panels)
@@ -230,7 +237,7 @@ def _link() -> dashboard.Dashboard:
             "Ends that are up",
             "Ends at switches that are up.",
             "short",
-            (f"sum(eee_port_up{{{_LAB}}} * {_THIS})", "up"),
+            (_or_zero(f"sum(eee_port_up{{{_LAB}}} * {_THIS})"), "up"),
             span=THIRD,
         ),
         figure(
@@ -283,9 +290,11 @@ def _link() -> dashboard.Dashboard:
 
 
 def _new_dashboard(title: str, uid: str, about: str) -> dashboard.Dashboard:
-    board = dashboard.Dashboard(title).uid(uid).description(about).tags(["eee-testbed"]).refresh("5s")
+    board = dashboard.Dashboard(title).uid(uid).description(about).tags([_TAG]).refresh("5s")
     board = board.time("now-15m", "now").timezone("utc").tooltip(DashboardCursorSync.CROSSHAIR)
-    return board.with_variable(choice("lab", "lab", "label_values(eee_source_up, lab)"))
+    others = dashboard.DashboardLink("dashboards").type(DashboardLinkType.DASHBOARDS).tags([_TAG])
+    board = board.link(others.include_vars(include_vars=True).keep_time(keep_time=True))
+    return board.with_variable(sources()).with_variable(choice("lab", "lab", "label_values(eee_source_up, lab)"))
 
 
 def _with_panels(board: dashboard.Dashboard, panels: list[Panel]) -> dashboard.Dashboard:

@@ -16,8 +16,8 @@ from grafana_foundation_sdk.models import common as kinds
 from grafana_foundation_sdk.models.dashboard import DataSourceRef, ValueMap, ValueMappingResult, VariableRefresh
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
-SOURCE: Final = DataSourceRef(type_val="prometheus", uid="eee-prometheus")
-"""The data source that files/grafana/provisioning/datasources/eee.yml defines."""
+SOURCE: Final = DataSourceRef(type_val="prometheus", uid="${datasource}")
+"""The data source that is chosen on top of each dashboard; of one that has none, Grafana takes its default."""
 
 Target = tuple[str, str]
 """A query in PromQL, and the legend of its series."""
@@ -91,6 +91,11 @@ def spread(title: str, about: str, unit: str, buckets: str, *, span: int = HALF)
     panel = panel.y_axis(heatmap.YAxisConfig().unit(unit)).calculate(calculate=False)
     query = _query((buckets, "{{le}}"), "A").format(PromQueryFormat.HEATMAP)
     return panel.with_target(query)
+
+
+def sources() -> dashboard.DatasourceVariable:
+    """The variable that `SOURCE` names."""
+    return dashboard.DatasourceVariable("datasource").label("data source").type("prometheus")
 
 
 def choice(name: str, label: str, query: str) -> dashboard.QueryVariable:

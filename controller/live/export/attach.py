@@ -90,7 +90,7 @@ class Views:
 
         if options.prometheus:
             address, port = _listen(options.prometheus)
-            lab_metrics = LabMetrics(lab.name, self._latest, self._states)
+            lab_metrics = LabMetrics(lab.name, self._latest, self._states, run)
             self._exporter = PrometheusExporter(lab_metrics, self._metrics, address=address, port=port)
         if options.influx:
             try:

@@ -2,9 +2,10 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from controller.live.export.measured_energy import MeasuredEnergy
 from record.sample_tables import TABLES, Batch
 
 
@@ -17,13 +18,14 @@ class TimedBatch:
 
 
 class Latest:
-    """A sink that keeps the last batch of each table and device, and counts polls by outcome."""
+    """A sink that keeps the last batch of each table and device, and counts polls by outcome and joules by strip."""
 
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         self._now_s = now_s
         self._lock = threading.Lock()
         self._batches: dict[tuple[str, str], TimedBatch] = {}
         self._polls: dict[tuple[str, str, str], int] = {}
+        self._energy = MeasuredEnergy()
 
     def take(self, batch: Batch) -> None:
         """Replace the previous batch."""
@@ -32,6 +34,8 @@ class Latest:
                 poll = (str(batch.columns["source"]), str(batch.columns["kind"]), str(batch.columns["outcome"]))
                 self._polls[poll] = self._polls.get(poll, 0) + 1
                 return
+            if batch.table == "watts":
+                self._energy.take(batch)
             device = str(batch.columns[TABLES[batch.table].keys[0]])
             self._batches[batch.table, device] = TimedBatch(batch, self._now_s())
 
@@ -41,6 +45,11 @@ class Latest:
         with self._lock:
             kept = [timed for (name, _), timed in sorted(self._batches.items()) if name == table]
         return [timed for timed in kept if now_s - timed.arrived_s <= oldest_s]
+
+    def joules(self) -> Mapping[str, float]:
+        """Energy of each strip since its first sample, from its power."""
+        with self._lock:
+            return self._energy.joules
 
     def polls(self) -> dict[tuple[str, str, str], int]:
         """How many polls of (source, kind) had each outcome."""

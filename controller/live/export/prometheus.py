@@ -88,10 +88,11 @@ _FAMILIES: Final = (
 
 
 class LabMetrics(Collector):
-    """Metrics of a lab, computed for each scrape."""
+    """Metrics of a lab, computed for each scrape; `run` is the run that they belong to, empty without one."""
 
-    def __init__(self, lab: str, latest: Latest, states: Callable[[], Sequence[SourceState]]) -> None:
+    def __init__(self, lab: str, latest: Latest, states: Callable[[], Sequence[SourceState]], run: str = "") -> None:
         self._lab = lab
+        self._run = run
         self._latest = latest
         self._states = states
 
@@ -105,12 +106,13 @@ class LabMetrics(Collector):
         for family in _FAMILIES:
             metric = made.get(family.name)
             if metric is None:
-                labels = ["lab", *family.labels, *(key for key, _ in family.fixed)]
+                labels = ["lab", "run", *family.labels, *(key for key, _ in family.fixed)]
                 kind = CounterMetricFamily if family.counter else GaugeMetricFamily
                 metric = made[family.name] = kind(family.name, family.help, labels=labels)
             for batch in batches[family.table]:
                 self._fill(metric, family, batch)
         yield from made.values()
+        yield self._energy()
         yield from self._sources(states)
 
     def _fill(self, metric: Any, family: _Family, batch: Batch) -> None:
@@ -122,8 +124,15 @@ class LabMetrics(Collector):
         for row, value in enumerate(values):
             if value is None or stale[row] or (family.whole is not None and (outlets[row] == 0) != family.whole):
                 continue
-            labels = [self._lab, *(str(column[row]) for column in columns), *fixed]
+            labels = [self._lab, self._run, *(str(column[row]) for column in columns), *fixed]
             metric.add_metric(labels, float(value) * family.factor)
+
+    def _energy(self) -> Metric:
+        about = "Energy of a strip since its first sample: its power, integrated."
+        metric = CounterMetricFamily("eee_strip_measured_joules", about, labels=["lab", "run", "strip"])
+        for strip, joules in sorted(self._latest.joules().items()):
+            metric.add_metric([self._lab, self._run, strip], joules)
+        return metric
 
     def _sources(self, states: Sequence[SourceState]) -> Iterator[Metric]:
         up = GaugeMetricFamily("eee_source_up", "Whether it answered last.", labels=["lab", "source", "kind"])

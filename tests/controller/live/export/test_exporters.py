@@ -75,7 +75,7 @@ def _scraped(url: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
     with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - ours
         text = answer.read().decode()
     return {
-        (sample.name, tuple(sorted((k, v) for k, v in sample.labels.items() if k != "lab"))): sample.value
+        (sample.name, tuple(sorted((k, v) for k, v in sample.labels.items() if v and k != "lab"))): sample.value
         for family in text_string_to_metric_families(text)
         for sample in family.samples
     }
@@ -98,6 +98,7 @@ def test_metrics_have_base_units_and_no_value_that_is_missing_or_stale() -> None
     assert shown["eee_port_lpi_seconds_total", (("direction", "transmit"), ("port", "1/0/1"), ("switch", "sw2"))] == 2.5
     assert shown["eee_outlet_power_watts", (("feeds", 'a "b" c'), ("outlet", "1"), ("strip", "pdu1"))] == 41.25
     assert shown["eee_strip_energy_joules_total", (("strip", "pdu1"),)] == 7_200
+    assert shown["eee_strip_measured_joules_total", (("strip", "pdu1"),)] == 0, "one sample spans no time"
     assert shown["eee_source_up", (("kind", "strip"), ("source", "pdu1"))] == 0
     assert shown["eee_polls_total", (("kind", "switch"), ("outcome", "ok"), ("source", "sw1"))] == 2
     names = {(name, labels) for name, labels in shown if "outlet" in name}
@@ -105,6 +106,16 @@ def test_metrics_have_base_units_and_no_value_that_is_missing_or_stale() -> None
     assert not [labels for _, labels in names if ("outlet", "0") in labels]  # the strip itself
     other = (("direction", "receive"), ("port", "gi1/0/2"), ("switch", "sw1"))
     assert ("eee_port_bytes_total", other) not in shown  # null
+
+
+def test_series_of_a_run_name_it() -> None:
+    latest = Latest()
+    latest.take(_ports(1))
+    latest.take(_watts(1))
+    samples = [sample for one in LabMetrics("toy", latest, lambda: _STATES, "r1").collect() for sample in one.samples]
+    of_lab = ("eee_source", "eee_polls")
+    runs = {sample.labels.get("run") for sample in samples if not sample.name.startswith(of_lab)}
+    assert runs == {"r1"}
 
 
 def test_a_closed_loop_is_exported_with_its_decisions_as_annotations() -> None:
