@@ -25,7 +25,7 @@ pub mod measure;
 pub mod network;
 pub mod packet;
 pub mod parameters;
-mod prefetch;
+pub mod prefetch;
 pub mod rng;
 pub mod routing;
 mod slots;

@@ -26,42 +26,36 @@
 //! the flit engine's. Compare the two before trusting it on a new kind of network.
 
 mod agenda;
+mod ahead;
 mod asking;
 mod bounded;
+mod buffers;
+mod crossing;
+mod cycle;
+mod doubts;
+mod links;
 mod messages;
+mod nodes;
 mod state;
 mod waiting;
 
 use crate::error::SimulationError;
-use crate::link::{LinkLedger, LinkPolicy};
 use crate::measure::{Interval, Measurement};
-use crate::network::{Network, NodeId, Peer, Port, PortId, RouterId};
+use crate::network::{Network, NodeId};
 use crate::parameters::{RouterParameters, Switching};
-use crate::prefetch::prefetch;
 use crate::rng::{Rng, Trials};
-use crate::routing::{Choice, Header, Request, Routing};
+use crate::routing::{Choice, Request, Routing};
 use crate::traffic::Destinations;
 
-use agenda::{Agenda, Bucket, Event};
+use agenda::{Agenda, Event};
 use bounded::Holds;
-use messages::{Messages, Part};
-use state::{
-    Crossed, Links, MEASURED, Output, Packet, Queued, Reached, Slept, Way, hold_of, outputs,
-};
-use waiting::{Queues, Waiting};
+use messages::Messages;
+use state::{Links, Output, Packet, Reached, Slept, Way, outputs};
+use waiting::Queues;
 
 pub use bounded::DelayBound;
 pub use messages::Signal;
 pub use state::LinkPolicies;
-
-/// A network of more outputs than this does not fit into a core's own cache.
-const LARGE: usize = 1 << 12;
-
-/// Cycles that a credit of a node takes to its router, besides what the router takes to use it.
-const NODE_CREDIT: u64 = 2;
-
-/// Events that are looked at together before they take place.
-const AHEAD: usize = 10;
 
 /// A quotient; the usual divisors are known to the compiler, which then does not divide.
 const fn divided(value: u64, by: u64) -> u64 {
@@ -180,40 +174,10 @@ impl PacketEngine {
         traffic: Traffic,
         seed: u64,
     ) -> Result<Self, SimulationError> {
-        parameters.check()?;
-        if parameters.switching != Switching::CutThrough {
-            return SimulationError::parameter(
-                "the packet engine simulates virtual cut-through; choose the flit engine for wormhole switching",
-            );
-        }
-        if parameters.traversal_delay != 1 || parameters.routing_delay != 0 {
-            return SimulationError::parameter(
-                "the packet engine has a switch traversal of 1 cycle and no routing delay",
-            );
-        }
-        if routing.vcs() != parameters.vcs {
-            return SimulationError::parameter(format!(
-                "the routing is for {} virtual channels, the routers have {}",
-                routing.vcs(),
-                parameters.vcs
-            ));
-        }
-        if routing.choice() == Choice::FirstFree {
-            return SimulationError::routing(format!(
-                "{} asks for several ports at once, which the packet engine does not simulate; choose the flit engine",
-                routing.algorithm().name()
-            ));
-        }
+        check(&network, &routing, &parameters)?;
         let ports = network.ports().len();
         let nodes = network.nodes() as usize;
         let vcs = usize::from(parameters.vcs);
-        if (ports + nodes) * vcs > agenda::LARGEST as usize {
-            return SimulationError::parameter(format!(
-                "the packet engine numbers up to {} buffers, and this network has {}; take fewer virtual channels",
-                agenda::LARGEST,
-                (ports + nodes) * vcs
-            ));
-        }
         let fits = (u32::from(parameters.buffer_flits) / parameters.packet_flits) as u16;
         Ok(Self {
             agenda: Agenda::new(),
@@ -239,141 +203,6 @@ impl PacketEngine {
             parameters,
             traffic,
         })
-    }
-
-    /// Where its assumptions are weak, in sentences; none if they hold.
-    #[must_use]
-    pub fn doubts(&self) -> Vec<String> {
-        let RouterParameters {
-            buffer_flits,
-            packet_flits,
-            credit_delay,
-            speedup,
-            ..
-        } = self.parameters;
-        let mut doubts = Vec::new();
-        // What is under way while a credit comes back.
-        let round_trip = 2 * self.network.longest_latency() + 3 + u32::from(credit_delay);
-        let room = u32::from(buffer_flits) * u32::from(self.parameters.vcs);
-        if speedup == 1 {
-            doubts.push(
-                "with a speedup of 1 the inputs of the switch decide, which the packet engine leaves out".to_owned(),
-            );
-        }
-        if u32::from(buffer_flits) < 2 * packet_flits {
-            doubts.push(format!(
-                "buffers of {buffer_flits} flits hold one packet of {packet_flits}: allocation, which the packet engine has \
-                 succeed at once, decides"
-            ));
-        }
-        if self.routing.looks_at_queues() {
-            doubts.push(format!(
-                "{} weighs queues, which are a little shorter in the packet engine: its saturation is up to 1 % off",
-                self.routing.algorithm().name()
-            ));
-        }
-        if room < round_trip + packet_flits {
-            doubts.push(format!(
-                "the buffers behind a link hold {room} flits, fewer than are under way in a round trip of {round_trip} cycles"
-            ));
-        }
-        if self.backlog() > 1000 + 10 * u64::from(packet_flits) {
-            let how = if self.routing.looks_at_queues() {
-                "too much"
-            } else {
-                "up to 3 % too much"
-            };
-            doubts.push(format!(
-                "nodes wait longer and longer: past saturation the packet engine accepts {how}"
-            ));
-        }
-        doubts
-    }
-
-    /// Let links follow policies from now on.
-    ///
-    /// # Errors
-    /// If a policy coalesces or slows links down: both are for the flit engine.
-    pub fn set_links(&mut self, policies: impl Into<LinkPolicies>) -> Result<(), SimulationError> {
-        let policies = policies.into();
-        let LinkPolicies {
-            routers,
-            nodes,
-            bound,
-        } = policies;
-        for policy in [routers, nodes] {
-            policy.check()?;
-            if policy.timing.coalesce != 0
-                || policy.timing.coalesce_byte != 0
-                || policy.flit_cycles != 1
-            {
-                return SimulationError::parameter(
-                    "the packet engine neither coalesces nor slows links down; choose the flit engine",
-                );
-            }
-        }
-        for output in &mut self.outputs {
-            output.free = output.free.max(self.now);
-            output.sent = 0;
-        }
-        self.hold = hold_of(&routers);
-        self.node_hold = hold_of(&nodes);
-        self.holds = bound.filter(|_| self.hold != u64::MAX).map(|bound| {
-            let wake = routers.longest_wake();
-            Holds::new(bound, self.network.ports().len(), self.hold, wake, self.now)
-        });
-        self.links = Some(Links {
-            policies,
-            since: self.now,
-        });
-        let sleeps = self.hold.min(self.node_hold) != u64::MAX;
-        self.slept = vec![Slept::default(); if sleeps { self.outputs.len() } else { 0 }];
-        Ok(())
-    }
-
-    /// Time in state of a channel, up to now or to the end of the last packet that has been granted; `None` without a
-    /// policy.
-    #[must_use]
-    pub fn link(&self, port: PortId) -> Option<LinkLedger> {
-        self.network.ports().get(port as usize)?;
-        self.output_ledger(port)
-    }
-
-    /// As [`Self::link`], of the channel from a node to its router.
-    #[must_use]
-    pub fn node_link(&self, node: NodeId) -> Option<LinkLedger> {
-        (node < self.network.nodes())
-            .then(|| self.output_ledger(self.node_output(node)))
-            .flatten()
-    }
-
-    fn output_ledger(&self, output: u32) -> Option<LinkLedger> {
-        let links = self.links.as_ref()?;
-        let index = output as usize;
-        let Output { free, sent, .. } = self.outputs[index];
-        let slept = self.slept.get(index).copied().unwrap_or_default();
-        let mut ledger = slept.ledger();
-        ledger.transmit = sent;
-        ledger.idle = free - links.since - ledger.total();
-        self.policy(links, output)
-            .rest(free, self.now.max(free), &mut ledger);
-        Some(ledger)
-    }
-
-    fn policy(&self, links: &Links, output: u32) -> LinkPolicy {
-        match self.network.ports().get(output as usize) {
-            Some(Port {
-                peer: Peer::Port(_),
-                ..
-            }) => {
-                let mut policy = links.policies.routers;
-                if let Some(holds) = &self.holds {
-                    policy.timing.hold = holds.of(output);
-                }
-                policy
-            }
-            _ => links.policies.nodes,
-        }
     }
 
     /// The present cycle.
@@ -503,410 +332,9 @@ impl PacketEngine {
         std::mem::take(&mut self.measurement.interval)
     }
 
-    /// Simulate the present cycle.
-    pub fn cycle(&mut self) {
-        let bucket = self.agenda.take(self.now);
-        if self.routing.looks_at_queues() {
-            self.execute_by_turns(&bucket);
-        } else if self.outputs.len() > LARGE {
-            self.execute_ahead(&bucket);
-        } else {
-            self.execute(&bucket.words, &bucket.packets, None);
-        }
-        self.finish(&bucket);
-        self.agenda.give_back(bucket);
-        self.now += 1;
-    }
-
-    /// Let a cycle's events take place in the order in which a router that looks at its queues sees them: packets leave
-    /// nodes, credits come, all packets that have arrived are routed, then they go on. So none sees what others do in the
-    /// same cycle.
-    fn execute_by_turns(&mut self, bucket: &Bucket) {
-        let of_nodes = self.network.ports().len() as u32 * u32::from(self.parameters.vcs);
-        let is_node = |buffer: u32| buffer >= of_nodes;
-        let events = || bucket.words.iter().map(|&word| Event::of(word));
-        for event in events() {
-            match event {
-                Event::Credit { buffer } if is_node(buffer) => self.credit(buffer),
-                _ => {}
-            }
-        }
-        let mut refilled = std::mem::take(&mut self.refilled);
-        for event in events() {
-            match event {
-                Event::Make { node } => self.make(node),
-                Event::Credit { buffer } if !is_node(buffer) => refilled.push(buffer),
-                _ => {}
-            }
-        }
-        for &buffer in &refilled {
-            self.room[buffer as usize] += 1;
-        }
-        for event in events() {
-            if let Event::Forget { port } = event {
-                self.recent[port as usize] -= self.parameters.packet_flits;
-            }
-        }
-        let mut routed = std::mem::take(&mut self.routed);
-        let step = self.first_step();
-        let mut packets = bucket.packets.iter();
-        for event in events() {
-            if let Event::Arrive { from } = event {
-                if let Some(packet) = packets.next() {
-                    let way = match self.way(packet) {
-                        Way::Open if self.queues.is_first(self.buffer(from, packet), step) => {
-                            Way::Hop(self.choose(from, packet))
-                        }
-                        way => way,
-                    };
-                    routed.push((from, *packet, way));
-                }
-            }
-        }
-        for buffer in refilled.drain(..) {
-            // One that went on from behind another may have taken the room.
-            if self.room[buffer as usize] > 0 {
-                self.serve(buffer);
-            }
-        }
-        for event in events() {
-            if let Event::Follow { buffer } = event {
-                self.follow(buffer);
-            }
-        }
-        for (from, packet, way) in routed.drain(..) {
-            self.arrive(from, &packet, way);
-        }
-        self.refilled = refilled;
-        self.routed = routed;
-    }
-
-    /// Let events take place, a few at a time, while what the next few need comes into the cache.
-    fn execute_ahead(&mut self, bucket: &Bucket) {
-        let [mut packets, mut packets_ahead] = [bucket.packets.as_slice(); 2];
-        let mut ways = [[Way::Open; AHEAD]; 2];
-        let mut chunks = bucket.words.chunks(AHEAD);
-        let mut words = chunks.next().unwrap_or_default();
-        packets_ahead = self.look_ahead(words, packets_ahead, &mut ways[0]);
-        while !words.is_empty() {
-            let coming = chunks.next().unwrap_or_default();
-            packets_ahead = self.look_ahead(coming, packets_ahead, &mut ways[1]);
-            packets = self.execute(words, packets, Some(&ways[0]));
-            words = coming;
-            ways.swap(0, 1);
-        }
-    }
-
-    /// Let events take place, with the ways of their packets if these are known; the packets behind theirs.
-    #[inline(always)]
-    fn execute<'a>(
-        &mut self,
-        words: &[u32],
-        mut packets: &'a [Packet],
-        ways: Option<&[Way; AHEAD]>,
-    ) -> &'a [Packet] {
-        let mut known = 0;
-        for &word in words {
-            match Event::of(word) {
-                Event::Arrive { from } => {
-                    let Some((packet, rest)) = packets.split_first() else {
-                        continue;
-                    };
-                    packets = rest;
-                    let way = ways.map_or_else(|| self.way(packet), |ways| ways[known]);
-                    known += 1;
-                    self.arrive(from, packet, way);
-                }
-                Event::Credit { buffer } => self.credit(buffer),
-                Event::Make { node } => self.make(node),
-                Event::Forget { port } => {
-                    self.recent[port as usize] -= self.parameters.packet_flits;
-                }
-                Event::Follow { buffer } => self.follow(buffer),
-            }
-        }
-        packets
-    }
-
-    /// Find the ways of the packets that these events are about, as far as they do not depend on what happens before, and
-    /// have what the events will change brought into the cache: in a large network none of it is there. The packets behind.
-    #[inline(always)]
-    fn look_ahead<'a>(
-        &self,
-        words: &[u32],
-        mut packets: &'a [Packet],
-        ways: &mut [Way; AHEAD],
-    ) -> &'a [Packet] {
-        let vcs = usize::from(self.parameters.vcs);
-        let mut ways = ways.iter_mut();
-        for &word in words {
-            match Event::of(word) {
-                Event::Arrive { .. } => {
-                    let (Some((packet, rest)), Some(way)) = (packets.split_first(), ways.next())
-                    else {
-                        continue;
-                    };
-                    packets = rest;
-                    *way = self.way(packet);
-                    match way {
-                        Way::Node(port) => {
-                            prefetch(&self.outputs, *port as usize);
-                            prefetch(&self.room, *port as usize * vcs);
-                        }
-                        Way::Hop(request) => {
-                            let port = request.port as usize;
-                            prefetch(&self.outputs, port);
-                            prefetch(&self.room, port * vcs);
-                            prefetch(&self.slept, port);
-                        }
-                        Way::Open => {}
-                    }
-                }
-                Event::Credit { buffer } => {
-                    prefetch(&self.room, buffer as usize);
-                    self.queues
-                        .prefetch_asking(buffer / u32::from(self.parameters.vcs));
-                }
-                Event::Make { node } => {
-                    let output = self.node_output(node) as usize;
-                    prefetch(&self.outputs, output);
-                    prefetch(&self.room, output * vcs);
-                }
-                Event::Follow { buffer } => self.queues.prefetch_next(buffer),
-                Event::Forget { .. } => {}
-            }
-        }
-        packets
-    }
-
-    fn way(&self, packet: &Packet) -> Way {
-        if packet.router == packet.target {
-            return Way::Node(self.routing.node_port(packet.dest));
-        }
-        match self.routing.only(packet.router, &packet.header()) {
-            Some(request) => Way::Hop(request),
-            None => Way::Open,
-        }
-    }
-
     /// Output of a node, behind those of the ports.
     fn node_output(&self, node: NodeId) -> u32 {
         self.network.ports().len() as u32 + node
-    }
-
-    fn make(&mut self, node: NodeId) {
-        if let Traffic::Messages(messages) = &mut self.traffic {
-            if let Some(part) = messages.next(node, self.parameters.packet_flits) {
-                let Part {
-                    dest,
-                    message,
-                    flits,
-                } = part;
-                let packet = self.make_packet(node, dest, message, flits);
-                self.launch(node, packet);
-            }
-            return;
-        }
-        let output = self.node_output(node) as usize;
-        let created = self.outputs[output].next;
-        if created == u64::MAX {
-            return;
-        }
-        let gap = self.gap();
-        self.outputs[output].next = created.saturating_add(gap);
-        let dest = match &self.traffic {
-            Traffic::Random { destinations, .. } => destinations.draw(node, &mut self.rng),
-            Traffic::Messages(_) => return,
-        };
-        let flits = self.parameters.packet_flits as u16;
-        let packet = self.make_packet(node, dest, created as u32, flits);
-        self.launch(node, packet);
-    }
-
-    /// Cycles to a node's next packet.
-    fn gap(&mut self) -> u64 {
-        match &self.traffic {
-            Traffic::Random { trials, .. } => self.rng.trials(trials),
-            Traffic::Messages(_) => u64::MAX,
-        }
-    }
-
-    fn make_packet(&mut self, source: NodeId, dest: NodeId, origin: u32, flits: u16) -> Packet {
-        self.made += 1;
-        let header = self.routing.header(source, dest);
-        Packet {
-            dest,
-            target: header.target,
-            via: header.via,
-            origin,
-            router: RouterId::MAX,
-            back: 0,
-            flits,
-            hops: 0,
-            wakes: 0,
-            phase: header.phase,
-            tag: if self.measurement.made() { MEASURED } else { 0 },
-        }
-    }
-
-    /// A packet asks for its node's channel.
-    fn launch(&mut self, node: NodeId, packet: Packet) {
-        let any = Request {
-            port: self.node_output(node),
-            first_vc: 0,
-            last_vc: self.parameters.vcs - 1,
-            priority: 0,
-            phase: packet.phase,
-            via: packet.via,
-        };
-        match self.roomiest(any) {
-            Some(vc) => self.leave_node(node, packet, vc),
-            None => self.queues.push(node, packet, self.now, any),
-        }
-    }
-
-    #[inline(always)]
-    fn arrive(&mut self, from: u32, packet: &Packet, way: Way) {
-        let buffer = self.buffer(from, packet);
-        let step = self.first_step();
-        if !self.queues.is_first(buffer, step) {
-            self.come_behind(buffer, from, packet);
-            return;
-        }
-        match self.go_on(from, packet, way, (self.now, step)) {
-            Ok(tail) => {
-                let flits = u64::from(packet.flits);
-                let soonest = step + flits * u64::from(self.parameters.speedup);
-                self.queues.leaves(buffer, tail + 2, soonest);
-            }
-            Err(request) => self.queues.block(buffer, *packet, from, self.now, request),
-        }
-    }
-
-    /// The internal step in which a packet that comes now can cross the switch: it is given its virtual channel in the one
-    /// before, the first of the cycle.
-    fn first_step(&self) -> u64 {
-        self.now * u64::from(self.parameters.speedup) + 1
-    }
-
-    /// A packet comes to a buffer that others are in.
-    #[inline(never)]
-    fn come_behind(&mut self, buffer: u32, from: u32, packet: &Packet) {
-        if let Some(ready) = self.queues.follow(buffer, *packet, from, self.now) {
-            self.expect(buffer, ready);
-        }
-    }
-
-    /// The next packet of a buffer may cross the switch from this internal step on: it is the first one from the step before
-    /// on, in which it is given its virtual channel.
-    #[inline(never)]
-    fn expect(&mut self, buffer: u32, ready: u64) {
-        let at = divided(ready - 1, u64::from(self.parameters.speedup));
-        if at > self.now {
-            self.agenda.put(self.now, at, Event::Follow { buffer });
-        } else {
-            self.follow(buffer);
-        }
-    }
-
-    /// The next packet of a buffer is the first one now.
-    #[inline(never)]
-    fn follow(&mut self, buffer: u32) {
-        let Some(ready) = self.queues.follower(buffer) else {
-            return;
-        };
-        let Some(Waiting {
-            packet,
-            from,
-            arrived,
-            ..
-        }) = self.queues.following(buffer)
-        else {
-            return;
-        };
-        match self.go_on(from, &packet, self.way(&packet), (arrived, ready)) {
-            Ok(tail) => self.leave(buffer, tail),
-            Err(request) => self.queues.block(buffer, packet, from, arrived, request),
-        }
-    }
-
-    /// The first packet of a buffer has its virtual channel, and its tail crosses the switch at this internal step.
-    fn leave(&mut self, buffer: u32, tail: u64) {
-        self.queues.leaves_late(buffer, tail + 2);
-        if let Some(ready) = self.queues.follower(buffer) {
-            self.expect(buffer, ready);
-        }
-    }
-
-    /// The buffer that a packet from an output is in.
-    fn buffer(&self, from: u32, packet: &Packet) -> u32 {
-        from * u32::from(self.parameters.vcs) + u32::from(packet.vc())
-    }
-
-    /// The first packet of a buffer leaves it, at an internal step or later: the step of its tail, or, if there is no room,
-    /// what it waits for.
-    #[inline(always)]
-    fn go_on(
-        &mut self,
-        from: u32,
-        packet: &Packet,
-        way: Way,
-        (arrived, step): (u64, u64),
-    ) -> Result<u64, Request> {
-        let request = match way {
-            Way::Node(_) => self.routing.to_node(&packet.header()),
-            Way::Hop(request) => request,
-            Way::Open => self.choose(from, packet),
-        };
-        match self.roomiest(request) {
-            Some(vc) => Ok(self.take_output(from, packet, (arrived, step), request, vc)),
-            None => Err(request),
-        }
-    }
-
-    /// A packet has a virtual channel of its output, to a router or its node. The step of its tail.
-    #[inline(always)]
-    fn take_output(
-        &mut self,
-        from: u32,
-        packet: &Packet,
-        times: (u64, u64),
-        request: Request,
-        vc: u8,
-    ) -> u64 {
-        if packet.router == packet.target {
-            self.deliver(from, packet, times, request.port, vc)
-        } else {
-            self.grant(from, packet, times, request, vc)
-        }
-    }
-
-    fn choose(&mut self, from: u32, packet: &Packet) -> Request {
-        let in_port = match self.network.ports().get(from as usize) {
-            Some(Port {
-                peer: Peer::Port(peer),
-                ..
-            }) => *peer,
-            _ => self
-                .network
-                .node_port(from - self.network.ports().len() as u32),
-        };
-        let queued = Queued {
-            room: &self.room,
-            recent: &self.recent,
-            vcs: usize::from(self.parameters.vcs),
-            fits: self.fits(),
-            flits: self.parameters.packet_flits,
-        };
-        self.routing.choose(
-            (packet.router, in_port),
-            &packet.header(),
-            &queued,
-            self.parameters.threshold,
-            &mut self.rng,
-            &mut self.requests,
-        );
-        self.requests[0]
     }
 
     /// Packets that fit behind an output, on all virtual channels.
@@ -927,249 +355,45 @@ impl PacketEngine {
             .max()?;
         (most >> 8 > 0).then_some(u8::MAX - most as u8)
     }
+}
 
-    fn credit(&mut self, buffer: u32) {
-        let room = &mut self.room[buffer as usize];
-        *room += 1;
-        // Packets wait only for channels without room.
-        if *room == 1 {
-            self.serve(buffer);
-        }
-    }
-
-    /// The first packet that waits for a virtual channel that now has room takes it.
-    #[inline(never)]
-    fn serve(&mut self, buffer: u32) {
-        let vcs = u32::from(self.parameters.vcs);
-        let (output, vc) = (buffer / vcs, (buffer % vcs) as u8);
-        let Some(Waiting {
-            packet,
-            from,
-            arrived,
-            request,
-            ..
-        }) = self.queues.take(output, vc)
-        else {
-            return;
-        };
-        match output.checked_sub(self.network.ports().len() as u32) {
-            Some(node) => self.leave_node(node, packet, vc),
-            None => {
-                let times = (arrived, self.first_step());
-                let tail = self.take_output(from, &packet, times, request, vc);
-                self.leave(self.buffer(from, &packet), tail);
-            }
-        }
-    }
-
-    /// A packet in a router has its virtual channel: it goes through the switch and over the link. The step of its tail.
-    #[inline(always)]
-    fn grant(
-        &mut self,
-        from: u32,
-        packet: &Packet,
-        (arrived, step): (u64, u64),
-        request: Request,
-        vc: u8,
-    ) -> u64 {
-        let port = request.port;
-        self.room[port as usize * usize::from(self.parameters.vcs) + usize::from(vc)] -= 1;
-        let Crossed {
-            start,
-            step,
-            tail,
-            woke,
-        } = self.cross(from, packet, port, (arrived, step), true);
-        if !self.recent.is_empty() {
-            // Routers count it from when it is in the switch, or a history window later.
-            let at = divided(step, u64::from(self.parameters.speedup))
-                + u64::from(self.parameters.history_window);
-            if at > self.now {
-                self.recent[port as usize] += self.parameters.packet_flits;
-                self.agenda.put(self.now, at, Event::Forget { port });
-            }
-        }
-        let Output {
-            router, latency, ..
-        } = self.outputs[port as usize];
-        let next = Packet {
-            via: request.via,
-            phase: request.phase,
-            hops: packet.hops + 1,
-            wakes: packet.wakes + u16::from(woke),
-            router,
-            back: u32::from(latency) + u32::from(self.parameters.credit_delay),
-            tag: packet.tag & MEASURED | vc,
-            ..*packet
-        };
-        let at = start + 1 + u64::from(latency);
-        self.agenda.put_packet(self.now, at, port, next);
-        tail
-    }
-
-    /// Through the switch from an input buffer to an output, whose link may sleep; whether that is between routers. The
-    /// buffer is free for another packet when the tail is in the switch.
-    #[inline(always)]
-    fn cross(
-        &mut self,
-        from: u32,
-        packet: &Packet,
-        port: PortId,
-        (arrived, step): (u64, u64),
-        between: bool,
-    ) -> Crossed {
-        let steps = u64::from(self.parameters.speedup);
-        let flits = u64::from(packet.flits);
-        let Output { free, next, .. } = self.outputs[port as usize];
-        let step = next.max(step);
-        // Flits come in one a cycle, and each goes through at the first step that it can.
-        let last = (step + flits - 1).max((arrived + flits - 1) * steps);
-        let mut start = divided(step + 1, steps).max(free);
-        let hold = match &mut self.holds {
-            _ if !between => self.node_hold,
-            Some(holds) => holds.asked(port, free, start),
-            None => self.hold,
-        };
-        let woke = start > free.saturating_add(hold);
-        if woke {
-            start = self.wake(port, free, start, hold);
-        }
-        let output = &mut self.outputs[port as usize];
-        output.next = last + 1;
-        let woke = output.send(start, flits, woke);
-        let buffer = self.buffer(from, packet);
-        self.agenda.put(
-            self.now,
-            divided(last, steps) + 1 + u64::from(packet.back),
-            Event::Credit { buffer },
+/// Refuse what cannot be simulated.
+fn check(
+    network: &Network,
+    routing: &Routing,
+    parameters: &RouterParameters,
+) -> Result<(), SimulationError> {
+    parameters.check()?;
+    if parameters.switching != Switching::CutThrough {
+        return SimulationError::parameter(
+            "the packet engine simulates virtual cut-through; choose the flit engine for wormhole switching",
         );
-        Crossed {
-            start,
-            step,
-            tail: last,
-            woke,
-        }
     }
-
-    /// A link that sleeps, and is free from `free` on, is asked for at `at`; when it is awake.
-    #[cold]
-    fn wake(&mut self, output: u32, free: u64, at: u64, hold: u64) -> u64 {
-        let Some(links) = &self.links else {
-            return at;
-        };
-        let mut ledger = LinkLedger::default();
-        let mut policy = self.policy(links, output);
-        policy.timing.hold = hold;
-        let (_, awake) = policy.wake(free, at, &mut ledger);
-        self.slept[output as usize].add(&ledger);
-        awake
+    if parameters.traversal_delay != 1 || parameters.routing_delay != 0 {
+        return SimulationError::parameter(
+            "the packet engine has a switch traversal of 1 cycle and no routing delay",
+        );
     }
-
-    /// A packet has the virtual channel of its node's channel.
-    fn leave_node(&mut self, node: NodeId, packet: Packet, vc: u8) {
-        let output = self.node_output(node);
-        self.room[output as usize * usize::from(self.parameters.vcs) + usize::from(vc)] -= 1;
-        let queued = Queued {
-            room: &self.room,
-            recent: &self.recent,
-            vcs: usize::from(self.parameters.vcs),
-            fits: self.fits(),
-            flits: self.parameters.packet_flits,
-        };
-        let header = Header {
-            source: node,
-            ..packet.header()
-        };
-        let Header { phase, via, .. } =
-            self.routing
-                .start(header, &queued, self.parameters.threshold, &mut self.rng);
-        let Output {
-            free,
-            next,
-            router,
-            latency,
-            ..
-        } = self.outputs[output as usize];
-        let mut start = self.now.max(free);
-        let woke = start > free.saturating_add(self.node_hold);
-        if woke {
-            start = self.wake(output, free, start, self.node_hold);
-        }
-        let end = start + u64::from(packet.flits);
-        let woke = self.outputs[output as usize].send(start, packet.flits.into(), woke);
-        let due = match self.traffic {
-            Traffic::Random { .. } => next,
-            Traffic::Messages(_) => 0,
-        };
-        if due != u64::MAX {
-            self.agenda
-                .put(self.now, due.max(end), Event::Make { node });
-        }
-        let moving = Packet {
-            phase,
-            via,
-            router,
-            wakes: u16::from(woke),
-            back: latency.into(),
-            tag: packet.tag & MEASURED | vc,
-            ..packet
-        };
-        let at = start + 1 + u64::from(latency);
-        self.agenda.put_packet(self.now, at, output, moving);
+    if routing.vcs() != parameters.vcs {
+        return SimulationError::parameter(format!(
+            "the routing is for {} virtual channels, the routers have {}",
+            routing.vcs(),
+            parameters.vcs
+        ));
     }
-
-    /// The last hop: a node takes what comes, and gives the room back when the tail has. The step of the tail.
-    fn deliver(
-        &mut self,
-        from: u32,
-        packet: &Packet,
-        times: (u64, u64),
-        port: PortId,
-        vc: u8,
-    ) -> u64 {
-        let buffer = port * u32::from(self.parameters.vcs) + u32::from(vc);
-        self.room[buffer as usize] -= 1;
-        let Crossed {
-            start,
-            tail: last,
-            woke,
-            ..
-        } = self.cross(from, packet, port, times, false);
-        let latency = u64::from(self.outputs[port as usize].latency);
-        let tail = start + u64::from(packet.flits) + latency;
-        let reached = Reached {
-            origin: packet.origin,
-            flits: packet.flits,
-            hops: packet.hops,
-            wakes: packet.wakes + u16::from(woke),
-            measured: packet.tag & MEASURED != 0,
-        };
-        self.agenda.put_reached(self.now, tail, reached);
-        let back = tail + NODE_CREDIT + u64::from(self.parameters.credit_delay);
-        self.agenda.put(self.now, back, Event::Credit { buffer });
-        last
+    if routing.choice() == Choice::FirstFree {
+        return SimulationError::routing(format!(
+            "{} asks for several ports at once, which the packet engine does not simulate; choose the flit engine",
+            routing.algorithm().name()
+        ));
     }
-
-    /// Tails have reached their nodes.
-    fn finish(&mut self, bucket: &Bucket) {
-        self.done += bucket.reached.len() as u64;
-        for reached in &bucket.reached {
-            let Reached {
-                origin,
-                flits,
-                hops,
-                wakes,
-                measured,
-            } = *reached;
-            self.measurement.interval.flits += u64::from(flits);
-            if let Traffic::Messages(messages) = &mut self.traffic {
-                messages.came(origin, flits, wakes);
-                self.measurement.came(hops.into());
-            } else {
-                let latency = (self.now as u32).wrapping_sub(origin);
-                self.measurement
-                    .arrived(latency.into(), hops.into(), measured);
-            }
-        }
+    let vcs = usize::from(parameters.vcs);
+    let buffers = (network.ports().len() + network.nodes() as usize) * vcs;
+    if buffers > agenda::LARGEST as usize {
+        return SimulationError::parameter(format!(
+            "the packet engine numbers up to {} buffers, and this network has {buffers}; take fewer virtual channels",
+            agenda::LARGEST
+        ));
     }
+    Ok(())
 }

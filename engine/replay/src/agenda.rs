@@ -32,7 +32,7 @@ pub(crate) enum Event {
 pub(crate) struct Agenda {
     heap: BinaryHeap<Reverse<(u64, u64, Event)>>,
     entered: u64,
-    /// The entry that was taken last.
+    /// The entry that takes place.
     taken: u64,
 }
 
@@ -42,7 +42,7 @@ impl Agenda {
         self.heap.push(Reverse((at, self.entered, event)));
     }
 
-    /// The event that was taken last takes place later.
+    /// The event that takes place does so later.
     pub(crate) fn put_off(&mut self, at: u64, event: Event) {
         self.heap.push(Reverse((at, self.taken, event)));
     }
@@ -52,14 +52,17 @@ impl Agenda {
         self.heap.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// Take the next event if it is due at this time.
-    pub(crate) fn take(&mut self, at: u64) -> Option<Event> {
-        if self.next() != Some(at) {
-            return None;
+    /// Take all events that are due at this time, in order, each with its entry.
+    pub(crate) fn take(&mut self, at: u64, into: &mut Vec<(u64, Event)>) {
+        while self.next() == Some(at) {
+            if let Some(Reverse((_, entered, event))) = self.heap.pop() {
+                into.push((entered, event));
+            }
         }
-        self.heap.pop().map(|Reverse((_, entered, event))| {
-            self.taken = entered;
-            event
-        })
+    }
+
+    /// This entry takes place now: see [`Self::put_off`].
+    pub(crate) fn begin(&mut self, entered: u64) {
+        self.taken = entered;
     }
 }

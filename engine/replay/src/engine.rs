@@ -15,6 +15,7 @@ use interconnect::network::NodeId;
 use interconnect::packet::Signal;
 
 use crate::agenda::{Agenda, Event};
+use crate::ahead::AHEAD;
 use crate::collectives::{Collective, Library, Nodes, steps};
 use crate::costs::{Costs, whole};
 use crate::error::ReplayError;
@@ -93,6 +94,8 @@ pub struct Replay {
     pub(crate) hosts: Hosts,
     pub(crate) jobs: Vec<Job>,
     pub(crate) ranks: Vec<Rank>,
+    /// By rank, where it runs.
+    pub(crate) nodes: Vec<NodeId>,
     pub(crate) calls: Slots<Call>,
     pub(crate) messages: Slots<Message>,
     pub(crate) agenda: Agenda,
@@ -106,8 +109,10 @@ pub struct Replay {
     made: u64,
     ended: u32,
     signals: Vec<Signal>,
-    /// Messages that met receives by an arrival; empty in between.
-    pub(crate) met: Vec<(u32, Target)>,
+    /// What is due at hosts now; empty in between.
+    due: Vec<(u64, Event)>,
+    /// Messages that met receives of a rank by an arrival, with their slots; empty in between.
+    pub(crate) met: Vec<(u32, u32)>,
 }
 
 impl Replay {
@@ -131,6 +136,7 @@ impl Replay {
             hosts,
             jobs: Vec::new(),
             ranks: Vec::new(),
+            nodes: Vec::new(),
             calls: Slots::new(),
             messages: Slots::new(),
             agenda: Agenda::default(),
@@ -142,6 +148,7 @@ impl Replay {
             made: 0,
             ended: 0,
             signals: Vec::new(),
+            due: Vec::new(),
             met: Vec::new(),
         })
     }
@@ -180,6 +187,7 @@ impl Replay {
         let first_rank = self.ranks.len() as u32;
         for (own, calls) in (0..).zip(&plan.program.ranks) {
             self.ranks.push(Rank::new(number, own, calls));
+            self.nodes.push(0);
         }
         self.agenda.put(plan.start, Event::Job(number));
         self.jobs.push(Job {
@@ -225,12 +233,7 @@ impl Replay {
                 if let Transport::Network(wires) = &mut self.transport {
                     wires.engine.skip_to(at);
                 }
-                while let Some(event) = self.agenda.take(at) {
-                    self.take_place(event);
-                    if self.is_done() {
-                        return true;
-                    }
-                }
+                self.execute(at);
             }
             (_, at) => {
                 let at = at.unwrap_or(self.now);
@@ -240,13 +243,37 @@ impl Replay {
                     wires.cycle(&mut signals);
                     self.now = wires.engine.now();
                 }
-                for signal in signals.drain(..) {
-                    self.signal(signal);
+                for some in signals.chunks(AHEAD) {
+                    self.look_ahead(some.iter().map(|signal| signal.token()));
+                    for &signal in some {
+                        self.signal(signal);
+                    }
                 }
+                signals.clear();
                 self.signals = signals;
             }
         }
         true
+    }
+
+    /// Let all that is due at hosts at this time take place, and what that makes due at the same time.
+    fn execute(&mut self, at: u64) {
+        let mut due = std::mem::take(&mut self.due);
+        while self.agenda.next() == Some(at) {
+            self.agenda.take(at, &mut due);
+            for some in due.chunks(AHEAD) {
+                self.look_at(some);
+                for &(entered, event) in some {
+                    self.agenda.begin(entered);
+                    self.take_place(event);
+                    if self.is_done() {
+                        return;
+                    }
+                }
+            }
+            due.clear();
+        }
+        self.due = due;
     }
 
     fn take_place(&mut self, event: Event) {
@@ -290,8 +317,8 @@ impl Replay {
         own.nodes.clear();
         let first = own.first_rank;
         for (rank, &node) in (first..).zip(nodes) {
+            self.nodes[rank as usize] = node;
             let own = &mut self.ranks[rank as usize];
-            own.node = node;
             own.at = 0;
             own.free = self.now;
             own.path = Path::default();
@@ -338,8 +365,8 @@ impl Replay {
             own.requests.fill(Request::Idle);
         }
         if scheduled {
-            let ranks = &self.ranks[ranks.start as usize..ranks.end as usize];
-            self.scheduler.release(ranks.iter().map(|rank| rank.node));
+            let nodes = &self.nodes[ranks.start as usize..ranks.end as usize];
+            self.scheduler.release(nodes.iter().copied());
         }
         if repeats && !self.is_done() {
             self.agenda.put(self.now, Event::Job(job));
@@ -469,7 +496,7 @@ impl Replay {
                         self.complete(target, None);
                     } else {
                         let own = &mut self.ranks[rank as usize];
-                        let met = own.matcher.post(call.communicator, from, tag, target);
+                        let met = own.matcher.post(call.communicator, from, tag, slot);
                         if let Some(message) = met {
                             self.meet(message, target, true);
                         }
@@ -486,7 +513,7 @@ impl Replay {
                         owner: Owner::Rank(rank),
                         slot: request,
                     };
-                    if self.ranks[rank as usize].matcher.withdraw(target) {
+                    if self.ranks[rank as usize].matcher.withdraw(request) {
                         self.complete(target, None);
                     }
                 }
@@ -531,13 +558,10 @@ impl Replay {
             return None;
         }
         let own = &mut self.jobs[job];
-        let ranks = &self.ranks[own.first_rank as usize..];
+        let ranks = &self.nodes[own.first_rank as usize..];
         let members = &own.plan.program.communicators[communicator as usize];
         let nodes = own.nodes.entry(communicator).or_insert_with(|| {
-            let nodes: Vec<u32> = members
-                .iter()
-                .map(|&world| ranks[world as usize].node)
-                .collect();
+            let nodes: Vec<u32> = members.iter().map(|&world| ranks[world as usize]).collect();
             Arc::new(Nodes::new(&nodes))
         });
         Some(Arc::clone(nodes))
@@ -760,15 +784,19 @@ impl Replay {
 
     /// What every rank did.
     pub fn results(&mut self) -> impl Iterator<Item = RankResult> + '_ {
-        self.ranks.iter_mut().map(|rank| RankResult {
-            job: rank.job,
-            rank: rank.own,
-            node: rank.node,
-            finished: rank.finished,
-            account: rank.account,
-            path: rank.path,
-            depths: *rank.matcher.depths(),
-        })
+        let nodes = self.nodes.iter();
+        self.ranks
+            .iter_mut()
+            .zip(nodes)
+            .map(|(rank, &node)| RankResult {
+                job: rank.job,
+                rank: rank.own,
+                node,
+                finished: rank.finished,
+                account: rank.account,
+                path: rank.path,
+                depths: *rank.matcher.depths(),
+            })
     }
 
     /// Begin and end of each run of a job that has ended, in ticks; `None` if there is no such job.

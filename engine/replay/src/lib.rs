@@ -12,6 +12,7 @@
 //! | `protocol`, `waiting` | what happens to messages; what ranks wait for |
 
 mod agenda;
+mod ahead;
 pub mod collectives;
 pub mod costs;
 pub mod engine;

@@ -5,6 +5,8 @@
 //! could match the one posted first takes it; of several messages that a receive could take the first to come, which for
 //! any source is that over all sources (MPI 4.1, section 3.5).
 
+use interconnect::prefetch::prefetch_all;
+
 use crate::hash::FastMap;
 use crate::program::{Place, Source};
 use crate::queue::Queue;
@@ -33,8 +35,17 @@ struct Lane<R> {
     expected: u32,
     posted: Queue<Posted<R>>,
     unexpected: Queue<Unexpected>,
-    /// Messages that came before those in front of them.
-    early: Vec<(u32, i32, u32)>,
+    /// How many of the rank's early messages are its own.
+    early: u32,
+}
+
+/// A message that came before those in front of it.
+#[derive(Copy, Clone, Debug)]
+struct Early {
+    lane: u32,
+    number: u32,
+    tag: i32,
+    message: u32,
 }
 
 impl<R> Lane<R> {
@@ -44,7 +55,7 @@ impl<R> Lane<R> {
             expected: 0,
             posted: Queue::new(),
             unexpected: Queue::new(),
-            early: Vec::new(),
+            early: 0,
         }
     }
 }
@@ -54,6 +65,8 @@ impl<R> Lane<R> {
 pub(crate) struct Matcher<R> {
     lanes: Vec<Lane<R>>,
     numbers: FastMap<Place, u32>,
+    /// Apart from their lanes, as there are few.
+    early: Vec<Early>,
     /// Receives from any source, by communicator.
     posted_any: FastMap<u32, Queue<Posted<R>>>,
     order: u64,
@@ -101,6 +114,7 @@ impl<R: Copy + PartialEq> Matcher<R> {
         Self {
             lanes: places.iter().map(|&place| Lane::new(place)).collect(),
             numbers: places.iter().copied().zip(0..).collect(),
+            early: Vec::new(),
             posted_any: FastMap::default(),
             order: 0,
             depths: Depths::default(),
@@ -116,6 +130,11 @@ impl<R: Copy + PartialEq> Matcher<R> {
         })
     }
 
+    /// Bring a lane into the cache.
+    pub(crate) fn prefetch(&self, lane: u32) {
+        prefetch_all(&self.lanes, lane as usize);
+    }
+
     pub(crate) fn depths(&mut self) -> &mut Depths {
         &mut self.depths
     }
@@ -125,9 +144,9 @@ impl<R: Copy + PartialEq> Matcher<R> {
         let mut messages = Vec::new();
         for lane in &mut self.lanes {
             messages.extend(lane.unexpected.iter().map(|one| one.message));
-            messages.extend(lane.early.iter().map(|(.., message)| *message));
             *lane = Lane::new(lane.place);
         }
+        messages.extend(self.early.drain(..).map(|one| one.message));
         self.posted_any.clear();
         self.depths.unexpected = 0;
         (std::mem::take(&mut self.depths.posted), messages)
@@ -136,15 +155,21 @@ impl<R: Copy + PartialEq> Matcher<R> {
     /// The envelope of a message of a lane has come. `met` gets each message that meets a receive by it, in order.
     pub(crate) fn come(
         &mut self,
-        lane: u32,
+        own: u32,
         number: u32,
         tag: i32,
         message: u32,
         mut met: impl FnMut(u32, R),
     ) {
-        let lane = &mut self.lanes[lane as usize];
+        let lane = &mut self.lanes[own as usize];
         if number != lane.expected {
-            lane.early.push((number, tag, message));
+            lane.early += 1;
+            self.early.push(Early {
+                lane: own,
+                number,
+                tag,
+                message,
+            });
             return;
         }
         let communicator = lane.place.0;
@@ -171,13 +196,14 @@ impl<R: Copy + PartialEq> Matcher<R> {
                     });
                 }
             }
+            if lane.early == 0 {
+                return;
+            }
             let expected = lane.expected;
-            let waiting = lane
-                .early
-                .iter()
-                .position(|&(number, ..)| number == expected);
-            next = waiting.map(|at| {
-                let (_, tag, message) = lane.early.swap_remove(at);
+            let comes = |one: &Early| one.lane == own && one.number == expected;
+            next = self.early.iter().position(comes).map(|at| {
+                lane.early -= 1;
+                let Early { tag, message, .. } = self.early.swap_remove(at);
                 (tag, message)
             });
         }

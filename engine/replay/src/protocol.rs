@@ -10,7 +10,7 @@ use crate::agenda::Event;
 use crate::costs::{behind_first, whole};
 use crate::engine::Replay;
 use crate::program::SendMode;
-use crate::state::{Context, Half, Message, POINT_TO_POINT, Path, Stage, Target};
+use crate::state::{Context, Half, Message, Owner, POINT_TO_POINT, Path, Stage, Target};
 use crate::transport::Transport;
 
 impl Replay {
@@ -25,8 +25,7 @@ impl Replay {
     ) -> bool {
         let costs = &self.hosts.costs;
         let eager = mode != SendMode::Synchronous && bytes <= costs.eager_bytes;
-        let own = &mut self.ranks[from as usize];
-        let (node, dest) = (own.node, self.ranks[to as usize].node);
+        let (node, dest) = (self.nodes[from as usize], self.nodes[to as usize]);
         let own = &mut self.ranks[from as usize];
         own.account.messages += 1;
         own.account.bytes += bytes;
@@ -82,7 +81,7 @@ impl Replay {
         match &self.transport {
             Transport::Network(_) => None,
             Transport::LogGops(_) => {
-                let [sends, _] = self.adapters[self.ranks[rank as usize].node as usize];
+                let [sends, _] = self.adapters[self.nodes[rank as usize] as usize];
                 (sends > self.now || behind).then_some(sends.max(self.now))
             }
         }
@@ -96,8 +95,8 @@ impl Replay {
             Stage::Clear => (own.to, own.from),
             _ => (own.from, own.to),
         };
-        let from = self.ranks[from as usize].node;
-        let to = self.ranks[to as usize].node;
+        let from = self.nodes[from as usize];
+        let to = self.nodes[to as usize];
         let bytes = self.payload(message);
         if from == to {
             let at = self.now + whole(costs.memory + costs.memory_byte * bytes as f64);
@@ -143,8 +142,8 @@ impl Replay {
             Stage::Clear => (own.to, own.from),
             _ => (own.from, own.to),
         };
-        let from = self.ranks[from as usize].node;
-        let to = self.ranks[to as usize].node;
+        let from = self.nodes[from as usize];
+        let to = self.nodes[to as usize];
         let tells = own.stage == Stage::Data;
         if let Transport::Network(wires) = &mut self.transport {
             let flits = wires.flits(bytes);
@@ -207,11 +206,11 @@ impl Replay {
         let Message {
             from, to, bytes, ..
         } = self.messages[message];
-        if self.ranks[from as usize].node == self.ranks[to as usize].node {
+        if self.nodes[from as usize] == self.nodes[to as usize] {
             return true;
         }
         let own = &mut self.ranks[to as usize];
-        let [_, receives] = &mut self.adapters[own.node as usize];
+        let [_, receives] = &mut self.adapters[self.nodes[to as usize] as usize];
         let free = own.free.max(*receives);
         if free > self.now {
             self.agenda.put_off(free, Event::Arrive(message));
@@ -239,8 +238,9 @@ impl Replay {
                 .come(lane, number, context.tag, message, |message, receive| {
                     met.push((message, receive))
                 });
-            for (message, receive) in met.drain(..) {
-                self.meet(message, receive, false);
+            for (message, slot) in met.drain(..) {
+                let owner = Owner::Rank(to);
+                self.meet(message, Target { owner, slot }, false);
             }
             self.met = met;
             return;
@@ -301,7 +301,7 @@ impl Replay {
         if sender_waits {
             let own = &mut self.ranks[from as usize];
             own.free = own.free.max(self.now);
-            let [sends, _] = &mut self.adapters[own.node as usize];
+            let [sends, _] = &mut self.adapters[self.nodes[from as usize] as usize];
             *sends = (*sends).max(self.now);
             self.left(message);
         }
@@ -309,8 +309,8 @@ impl Replay {
 
     fn path_of(&self, target: Target) -> Path {
         match target.owner {
-            crate::state::Owner::Rank(rank) => self.ranks[rank as usize].path,
-            crate::state::Owner::Call(call) => self.calls[call].path,
+            Owner::Rank(rank) => self.ranks[rank as usize].path,
+            Owner::Call(call) => self.calls[call].path,
         }
     }
 

@@ -5,15 +5,19 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<T> {
     first: Option<T>,
-    /// Empty while there is no first.
-    others: VecDeque<T>,
+    /// None, or empty, while there is no first.
+    others: Option<Box<Others<T>>>,
 }
+
+/// Apart, so that a queue that never had two items is small.
+#[derive(Clone, Debug)]
+struct Others<T>(VecDeque<T>);
 
 impl<T> Queue<T> {
     pub(crate) const fn new() -> Self {
         Self {
             first: None,
-            others: VecDeque::new(),
+            others: None,
         }
     }
 
@@ -21,26 +25,27 @@ impl<T> Queue<T> {
         if self.first.is_none() {
             self.first = Some(item);
         } else {
-            self.others.push_back(item);
+            let others = self
+                .others
+                .get_or_insert_with(|| Box::new(Others(VecDeque::new())));
+            others.0.push_back(item);
         }
     }
 
     /// Take the first item for which it holds.
     pub(crate) fn take(&mut self, wanted: impl Fn(&T) -> bool) -> Option<T> {
         if self.first.as_ref().is_some_and(&wanted) {
-            let next = if self.others.is_empty() {
-                None
-            } else {
-                self.others.pop_front()
-            };
+            let next = self.others.as_mut().and_then(|others| others.0.pop_front());
             return std::mem::replace(&mut self.first, next);
         }
-        let at = self.others.iter().position(wanted)?;
-        self.others.remove(at)
+        let others = &mut self.others.as_mut()?.0;
+        let at = others.iter().position(wanted)?;
+        others.remove(at)
     }
 
     /// All items, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.first.iter().chain(&self.others)
+        let others = self.others.iter().flat_map(|others| &others.0);
+        self.first.iter().chain(others)
     }
 }

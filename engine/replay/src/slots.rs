@@ -2,6 +2,8 @@
 
 use std::ops::{Index, IndexMut};
 
+use interconnect::prefetch::prefetch_all;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Slots<T> {
     values: Vec<Option<T>>,
@@ -32,6 +34,16 @@ impl<T> Slots<T> {
         if self.values[number as usize].take().is_some() {
             self.free.push(number);
         }
+    }
+
+    /// The value of this number, if it is in use.
+    pub(crate) fn get(&self, number: u32) -> Option<&T> {
+        self.values.get(number as usize)?.as_ref()
+    }
+
+    /// Bring the value of this number into the cache.
+    pub(crate) fn prefetch(&self, number: u32) {
+        prefetch_all(&self.values, number as usize);
     }
 
     /// All values, by number.

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use interconnect::network::NodeId;
-
 use crate::collectives::Kind;
 use crate::hash::FastMap;
 use crate::matching::Matcher;
@@ -133,7 +131,6 @@ pub(crate) struct Rank {
     pub(crate) job: u32,
     /// In the program.
     pub(crate) own: u32,
-    pub(crate) node: NodeId,
     /// The next call.
     pub(crate) at: u32,
     /// Whether the computing before it is done.
@@ -149,7 +146,8 @@ pub(crate) struct Rank {
     pub(crate) since: u64,
     /// By channel of its program.
     pub(crate) channels: Vec<Channel>,
-    pub(crate) matcher: Matcher<Target>,
+    /// Receives are told by the slots of their requests.
+    pub(crate) matcher: Matcher<u32>,
     /// Collective calls made, by communicator.
     pub(crate) calls: FastMap<u32, u32>,
     pub(crate) halves: FastMap<Context, Half>,
@@ -163,7 +161,6 @@ impl Rank {
         Self {
             job,
             own,
-            node: 0,
             at: 0,
             computed: false,
             loops: Vec::new(),

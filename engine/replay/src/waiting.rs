@@ -42,8 +42,9 @@ impl Replay {
             return self.in_collective(open);
         }
         let mut out = String::new();
-        for (target, receive) in self.ranks[rank as usize].matcher.posted() {
-            if self.is_awaited(rank, target) {
+        for (slot, receive) in self.ranks[rank as usize].matcher.posted() {
+            let owner = Owner::Rank(rank);
+            if self.is_awaited(rank, Target { owner, slot }) {
                 let _ = write!(out, "{}{receive}", if out.is_empty() { "" } else { "; " });
             }
         }

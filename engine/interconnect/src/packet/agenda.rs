@@ -98,6 +98,7 @@ pub(super) struct Agenda {
     words: Vec<Vec<u32>>,
     packets: Vec<Vec<Packet>>,
     reached: Vec<Vec<Reached>>,
+    later: Vec<Vec<(u64, Later)>>,
 }
 
 /// Append; a list without memory takes an emptied one's.
@@ -115,6 +116,14 @@ fn renew<T>(list: &mut Vec<T>, emptied: &mut Vec<Vec<T>>) {
         *list = emptied.pop().unwrap_or_default();
     }
     list.reserve(1);
+}
+
+/// Keep a list's memory.
+fn keep<T>(mut list: Vec<T>, emptied: &mut Vec<Vec<T>>) {
+    if list.capacity() > 0 {
+        list.clear();
+        emptied.push(list);
+    }
 }
 
 /// The bit of a cycle or block.
@@ -148,6 +157,7 @@ impl Agenda {
             words: Vec::new(),
             packets: Vec::new(),
             reached: Vec::new(),
+            later: Vec::new(),
         }
     }
 
@@ -193,7 +203,8 @@ impl Agenda {
         let block = at / SPAN;
         if block - now / SPAN < SPAN {
             self.due_blocks |= bit(block);
-            self.blocks[(block % SPAN) as usize].push((at, due));
+            let list = &mut self.blocks[(block % SPAN) as usize];
+            push(list, &mut self.later, (at, due));
         } else {
             self.first_beyond = self.first_beyond.min(at);
             self.beyond.push((at, due));
@@ -243,17 +254,11 @@ impl Agenda {
                 Later::Reached(reached) => self.put_reached(now, at, reached),
             }
         }
-        self.blocks[(block % SPAN) as usize] = list;
+        keep(list, &mut self.later);
     }
 
     /// Keep a bucket's memory.
     pub(super) fn give_back(&mut self, bucket: Bucket) {
-        fn keep<T>(mut list: Vec<T>, emptied: &mut Vec<Vec<T>>) {
-            if list.capacity() > 0 {
-                list.clear();
-                emptied.push(list);
-            }
-        }
         keep(bucket.words, &mut self.words);
         keep(bucket.packets, &mut self.packets);
         keep(bucket.reached, &mut self.reached);

@@ -1,17 +1,17 @@
 //! Which buffers ask for an output, as a bit each: they take turns, and finding the next one looks at a few words.
 
 use crate::network::{Network, Peer, RouterId};
+use crate::prefetch::prefetch;
 
 /// The buffers of each router by number, and for each output those that ask for it.
 #[derive(Clone, Debug)]
 pub(super) struct Asking {
     /// Virtual channels, rounded up to a power of two: bits of a feeder.
     stride: u32,
-    /// Words of an output.
+    /// Words of bits of an output.
     words: usize,
+    /// By output: the bit that comes first in its next turn, and then the bits.
     bits: Vec<u64>,
-    /// By output: the bit that comes first in its next turn.
-    turns: Vec<u32>,
     /// By output: its number among the outputs that send to the same router.
     number: Vec<u32>,
     /// By router: the outputs that send to it, in order; `first_feeder` says where those of a router begin.
@@ -53,8 +53,7 @@ impl Asking {
         Self {
             stride,
             words,
-            bits: vec![0; words * ports.len()],
-            turns: vec![0; ports.len()],
+            bits: vec![0; (words + 1) * ports.len()],
             number,
             feeders: feeders.concat(),
             first_feeder,
@@ -66,15 +65,29 @@ impl Asking {
     #[inline]
     pub(super) fn ask(&mut self, port: u32, from: u32, vc: u8) {
         let bit = self.number[from as usize] * self.stride + u32::from(vc);
-        self.bits[port as usize * self.words + bit as usize / 64] |= 1 << (bit % 64);
+        let first = self.first(port);
+        self.bits[first + bit as usize / 64] |= 1 << (bit % 64);
+    }
+
+    /// Where the bits of an output begin; its turn is in front of them.
+    #[inline]
+    fn first(&self, port: u32) -> usize {
+        port as usize * (self.words + 1) + 1
+    }
+
+    /// Bring into the cache what belongs to an output.
+    #[inline]
+    pub(super) fn prefetch(&self, port: u32) {
+        prefetch(&self.bits, self.first(port) - 1);
     }
 
     /// The next buffer in turn that asks for a port, whatever it asks for; perhaps none though one asks.
     #[inline]
     pub(super) fn next(&self, port: u32) -> Option<(u32, u8)> {
-        let turn = self.turns[port as usize];
+        let first = self.first(port);
+        let turn = self.bits[first - 1];
         let at = turn as usize / 64;
-        let bits = self.bits[port as usize * self.words + at] & u64::MAX << (turn % 64);
+        let bits = self.bits[first + at] & u64::MAX << (turn % 64);
         (bits != 0).then(|| self.buffer(port, at as u32 * 64 + bits.trailing_zeros()))
     }
 
@@ -94,8 +107,8 @@ impl Asking {
         port: u32,
         mut takes: impl FnMut(u32, u8) -> bool,
     ) -> Option<(u32, u8)> {
-        let first = port as usize * self.words;
-        let turn = self.turns[port as usize];
+        let first = self.first(port);
+        let turn = self.bits[first - 1];
         let (word, low) = (turn as usize / 64, turn % 64);
         // From the turn on, then all words from the next one on, and at last what is before the turn.
         for step in 0..=self.words {
@@ -111,7 +124,9 @@ impl Asking {
                 let (from, vc) = self.buffer(port, bit);
                 if takes(from, vc) {
                     self.bits[first + at] &= !(1 << (bit % 64));
-                    self.turns[port as usize] = (bit + 1) % (self.words as u32 * 64);
+                    let next = bit + 1;
+                    let wraps = next as usize == self.words * 64;
+                    self.bits[first - 1] = if wraps { 0 } else { next.into() };
                     return Some((from, vc));
                 }
                 bits &= bits - 1;

@@ -6,6 +6,7 @@
 //! flits would fit more short packets.
 
 use crate::network::NodeId;
+use crate::prefetch::prefetch;
 use crate::slots::Slots;
 
 const NONE: u32 = u32::MAX;
@@ -25,6 +26,16 @@ pub enum Signal {
         /// The most wakes of links that a packet of it waited for.
         wakes: u16,
     },
+}
+
+impl Signal {
+    /// Of which message.
+    #[must_use]
+    pub const fn token(self) -> u32 {
+        match self {
+            Self::Left { token } | Self::Arrived { token, .. } => token,
+        }
+    }
 }
 
 #[derive(Copy, Clone, Debug)]
@@ -132,6 +143,24 @@ impl Messages {
             }
         }
         Some(part)
+    }
+
+    /// Bring a message into the cache.
+    #[inline]
+    pub(super) fn prefetch(&self, message: u32) {
+        self.pool.prefetch(message);
+    }
+
+    /// Bring into the cache what a node has to send, as a list.
+    #[inline]
+    pub(super) fn prefetch_channel(&self, node: NodeId) {
+        prefetch(&self.channels, node as usize);
+    }
+
+    /// Bring into the cache the message whose packet a node sends next.
+    #[inline]
+    pub(super) fn prefetch_next(&self, node: NodeId) {
+        self.pool.prefetch(self.channels[node as usize].first);
     }
 
     /// So many flits of a message have come.

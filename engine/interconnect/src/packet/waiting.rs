@@ -4,14 +4,15 @@
 use super::Packet;
 use super::asking::Asking;
 use crate::network::Network;
+use crate::prefetch::prefetch;
 use crate::routing::Request;
 use crate::slots::Slots;
 
 /// No packet.
 const NONE: u32 = u32::MAX;
 
-/// The first packet of a buffer waits for room: nobody knows when it leaves.
-const WAITS: u64 = u64::MAX;
+/// The first packet of a buffer waits for room: nobody knows when it leaves. No internal step is as late.
+const WAITS: u64 = 1 << 63;
 
 /// A packet that waits. A line of the cache.
 #[derive(Copy, Clone, Debug)]
@@ -39,6 +40,27 @@ const EMPTY: Ends = Ends {
     last: NONE,
 };
 
+/// What waits in a buffer. All that a packet looks at stands together, for the cache.
+#[derive(Copy, Clone, Debug)]
+struct Buffer {
+    /// The internal step from which on the next packet may cross the switch; from [`WAITS`] on the first packet waits for
+    /// room, and what is above is its place in the pool. Of a buffer that is not taken it means nothing.
+    ready: u64,
+    /// What is behind its first packet.
+    behind: Ends,
+}
+
+impl Buffer {
+    /// Its first packet while it asks for a port.
+    const fn blocked(self) -> Option<u32> {
+        if self.ready >= WAITS {
+            Some((self.ready - WAITS) as u32)
+        } else {
+            None
+        }
+    }
+}
+
 /// A bit for each buffer: they fit into a core's own cache.
 #[derive(Clone, Debug)]
 struct Bits(Vec<u64>);
@@ -61,19 +83,13 @@ impl Bits {
 #[derive(Clone, Debug)]
 pub(super) struct Queues {
     asking: Asking,
-    /// By buffer: its first packet while it asks for a port.
-    blocked: Vec<u32>,
     /// By node: packets that ask for its channel.
     nodes: Vec<Ends>,
     ports: u32,
     vcs: u32,
-    /// By buffer: what is behind its first packet.
-    buffers: Vec<Ends>,
+    buffers: Vec<Buffer>,
     /// Buffers with a packet before one that comes now, perhaps: a look at `ready` says whether there is.
     taken: Bits,
-    /// By buffer: the internal step from which on the next packet may cross the switch; [`WAITS`] while the first one waits
-    /// for room. Of those that are not taken it means nothing.
-    ready: Vec<u64>,
     pool: Slots<Waiting>,
 }
 
@@ -84,13 +100,17 @@ impl Queues {
         let buffers = (ports + nodes) * vcs;
         Self {
             asking: Asking::new(network, vcs),
-            blocked: vec![NONE; buffers],
             nodes: vec![EMPTY; nodes],
             ports: ports as u32,
             vcs: vcs as u32,
-            buffers: vec![EMPTY; buffers],
+            buffers: vec![
+                Buffer {
+                    ready: 0,
+                    behind: EMPTY,
+                };
+                buffers
+            ],
             taken: Bits(vec![0; buffers.div_ceil(64)]),
-            ready: vec![0; buffers],
             pool: Slots::new(),
         }
     }
@@ -98,8 +118,10 @@ impl Queues {
     /// Whether a packet that could cross the switch at this internal step is the first of its buffer.
     #[inline]
     pub(super) fn is_first(&self, buffer: u32, step: u64) -> bool {
-        !self.taken.get(buffer)
-            || self.ready[buffer as usize] <= step && self.buffers[buffer as usize].first == NONE
+        !self.taken.get(buffer) || {
+            let Buffer { ready, behind } = self.buffers[buffer as usize];
+            ready <= step && behind.first == NONE
+        }
     }
 
     /// The first packet of a buffer, with none behind it, crosses the switch: the next one may from this internal step on.
@@ -116,13 +138,13 @@ impl Queues {
     /// The first packet of a buffer crosses the switch: the next one may from this internal step on.
     pub(super) fn leaves_late(&mut self, buffer: u32, ready: u64) {
         self.taken.set(buffer);
-        self.ready[buffer as usize] = ready;
+        self.buffers[buffer as usize].ready = ready;
     }
 
     /// The internal step from which on the next packet of a buffer may cross the switch, if one is there and that is known.
     pub(super) fn follower(&self, buffer: u32) -> Option<u64> {
-        let ready = self.ready[buffer as usize];
-        (self.buffers[buffer as usize].first != NONE && ready != WAITS).then_some(ready)
+        let Buffer { ready, behind } = self.buffers[buffer as usize];
+        (behind.first != NONE && ready < WAITS).then_some(ready)
     }
 
     /// A packet that has not left its node waits for the node's channel from now on.
@@ -141,9 +163,9 @@ impl Queues {
         request: Request,
     ) {
         self.taken.set(buffer);
-        self.ready[buffer as usize] = WAITS;
         let vc = packet.vc();
-        self.blocked[buffer as usize] = self.put(packet, from, arrived, request);
+        let own = self.put(packet, from, arrived, request);
+        self.buffers[buffer as usize].ready = WAITS + u64::from(own);
         self.asking.ask(request.port, from, vc);
     }
 
@@ -156,30 +178,54 @@ impl Queues {
         from: u32,
         arrived: u64,
     ) -> Option<u64> {
-        let next = self.buffers[buffer as usize].first == NONE;
         let own = self.put(packet, from, arrived, Request::NOTHING);
-        append(&mut self.buffers[buffer as usize], &mut self.pool, own);
-        self.follower(buffer).filter(|_| next)
+        let Buffer { ready, behind } = &mut self.buffers[buffer as usize];
+        let next = behind.first == NONE;
+        append(behind, &mut self.pool, own);
+        (next && *ready < WAITS).then_some(*ready)
     }
 
     /// Bring the packet into the cache that is the next one of a buffer.
     pub(super) fn prefetch_next(&self, buffer: u32) {
-        self.pool.prefetch(self.buffers[buffer as usize].first);
+        self.pool
+            .prefetch(self.buffers[buffer as usize].behind.first);
+    }
+
+    /// Bring into the cache what waits in a buffer.
+    pub(super) fn prefetch(&self, buffer: u32) {
+        prefetch(&self.buffers, buffer as usize);
+    }
+
+    /// Bring the last packet of a buffer into the cache, if one that comes now will be behind it.
+    pub(super) fn prefetch_last(&self, buffer: u32) {
+        if self.taken.get(buffer) {
+            self.pool
+                .prefetch(self.buffers[buffer as usize].behind.last);
+        }
+    }
+
+    /// Bring into the cache who asks for an output.
+    pub(super) fn prefetch_turn(&self, output: u32) {
+        if output < self.ports {
+            self.asking.prefetch(output);
+        }
     }
 
     /// Bring the packet into the cache that will probably take the room behind an output.
     pub(super) fn prefetch_asking(&self, output: u32) {
         if output < self.ports {
             if let Some((from, vc)) = self.asking.next(output) {
-                let buffer = from * self.vcs + u32::from(vc);
-                self.pool.prefetch(self.blocked[buffer as usize]);
+                let buffer = self.buffers[(from * self.vcs + u32::from(vc)) as usize];
+                if let Some(own) = buffer.blocked() {
+                    self.pool.prefetch(own);
+                }
             }
         }
     }
 
     /// The packet that is the first of a buffer from now on.
     pub(super) fn following(&mut self, buffer: u32) -> Option<Waiting> {
-        let ends = &mut self.buffers[buffer as usize];
+        let ends = &mut self.buffers[buffer as usize].behind;
         let own = ends.first;
         if own == NONE {
             return None;
@@ -215,13 +261,17 @@ impl Queues {
                 own
             }
             None => {
-                let (vcs, blocked, pool) = (self.vcs, &mut self.blocked, &self.pool);
+                let (vcs, buffers, pool) = (self.vcs, &self.buffers, &self.pool);
+                let first = |from: u32, own_vc: u8| {
+                    buffers[(from * vcs + u32::from(own_vc)) as usize].blocked()
+                };
                 let (from, own_vc) = self.asking.take(output, |from, own_vc| {
-                    let request = pool[blocked[(from * vcs + u32::from(own_vc)) as usize]].request;
-                    (request.first_vc..=request.last_vc).contains(&vc)
+                    first(from, own_vc).is_some_and(|own| {
+                        let request = pool[own].request;
+                        (request.first_vc..=request.last_vc).contains(&vc)
+                    })
                 })?;
-                let buffer = from * vcs + u32::from(own_vc);
-                std::mem::replace(&mut blocked[buffer as usize], NONE)
+                first(from, own_vc)?
             }
         };
         self.pool.free(own);
@@ -244,8 +294,10 @@ impl Queues {
             let next = |&at: &u32| Some(self.pool[at].next).filter(|&next| next != NONE);
             std::iter::successors(Some(ends.first).filter(|&first| first != NONE), next).count()
         };
-        let blocked = self.blocked.iter().filter(|&&own| own != NONE).count();
-        let lists = self.nodes.iter().chain(&self.buffers).map(of);
+        let blocked = self.buffers.iter();
+        let blocked = blocked.filter(|buffer| buffer.blocked().is_some()).count();
+        let behind = self.buffers.iter().map(|buffer| &buffer.behind);
+        let lists = self.nodes.iter().chain(behind).map(of);
         blocked + lists.sum::<usize>()
     }
 }

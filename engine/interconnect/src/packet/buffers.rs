@@ -1,0 +1,188 @@
+//! Packets in the buffers of routers: who is the first, and what it waits for.
+
+use super::agenda::Event;
+use super::state::{Packet, Queued, Way};
+use super::waiting::Waiting;
+use super::{PacketEngine, divided};
+use crate::network::{Peer, Port};
+use crate::routing::Request;
+
+impl PacketEngine {
+    #[inline(always)]
+    pub(super) fn arrive(&mut self, from: u32, packet: &Packet, way: Way) {
+        let buffer = self.buffer(from, packet);
+        let step = self.first_step();
+        if !self.queues.is_first(buffer, step) {
+            self.come_behind(buffer, from, packet);
+            return;
+        }
+        match self.go_on(from, packet, way, (self.now, step)) {
+            Ok(tail) => {
+                let flits = u64::from(packet.flits);
+                let soonest = step + flits * u64::from(self.parameters.speedup);
+                self.queues.leaves(buffer, tail + 2, soonest);
+            }
+            Err(request) => self.queues.block(buffer, *packet, from, self.now, request),
+        }
+    }
+
+    /// The internal step in which a packet that comes now can cross the switch: it is given its virtual channel in the one
+    /// before, the first of the cycle.
+    pub(super) fn first_step(&self) -> u64 {
+        self.now * u64::from(self.parameters.speedup) + 1
+    }
+
+    /// A packet comes to a buffer that others are in.
+    #[inline(never)]
+    fn come_behind(&mut self, buffer: u32, from: u32, packet: &Packet) {
+        if let Some(ready) = self.queues.follow(buffer, *packet, from, self.now) {
+            self.expect(buffer, ready);
+        }
+    }
+
+    /// The next packet of a buffer may cross the switch from this internal step on: it is the first one from the step before
+    /// on, in which it is given its virtual channel.
+    #[inline(never)]
+    fn expect(&mut self, buffer: u32, ready: u64) {
+        let at = divided(ready - 1, u64::from(self.parameters.speedup));
+        if at > self.now {
+            self.agenda.put(self.now, at, Event::Follow { buffer });
+        } else {
+            self.follow(buffer);
+        }
+    }
+
+    /// The next packet of a buffer is the first one now.
+    #[inline(never)]
+    pub(super) fn follow(&mut self, buffer: u32) {
+        let Some(ready) = self.queues.follower(buffer) else {
+            return;
+        };
+        let Some(Waiting {
+            packet,
+            from,
+            arrived,
+            ..
+        }) = self.queues.following(buffer)
+        else {
+            return;
+        };
+        match self.go_on(from, &packet, self.way(&packet), (arrived, ready)) {
+            Ok(tail) => self.leave(buffer, tail),
+            Err(request) => self.queues.block(buffer, packet, from, arrived, request),
+        }
+    }
+
+    /// The first packet of a buffer has its virtual channel, and its tail crosses the switch at this internal step.
+    fn leave(&mut self, buffer: u32, tail: u64) {
+        self.queues.leaves_late(buffer, tail + 2);
+        if let Some(ready) = self.queues.follower(buffer) {
+            self.expect(buffer, ready);
+        }
+    }
+
+    /// The buffer that a packet from an output is in.
+    pub(super) fn buffer(&self, from: u32, packet: &Packet) -> u32 {
+        from * u32::from(self.parameters.vcs) + u32::from(packet.vc())
+    }
+
+    /// The first packet of a buffer leaves it, at an internal step or later: the step of its tail, or, if there is no room,
+    /// what it waits for.
+    #[inline(always)]
+    fn go_on(
+        &mut self,
+        from: u32,
+        packet: &Packet,
+        way: Way,
+        (arrived, step): (u64, u64),
+    ) -> Result<u64, Request> {
+        let request = match way {
+            Way::Node(_) => self.routing.to_node(&packet.header()),
+            Way::Hop(request) => request,
+            Way::Open => self.choose(from, packet),
+        };
+        match self.roomiest(request) {
+            Some(vc) => Ok(self.take_output(from, packet, (arrived, step), request, vc)),
+            None => Err(request),
+        }
+    }
+
+    /// A packet has a virtual channel of its output, to a router or its node. The step of its tail.
+    #[inline(always)]
+    fn take_output(
+        &mut self,
+        from: u32,
+        packet: &Packet,
+        times: (u64, u64),
+        request: Request,
+        vc: u8,
+    ) -> u64 {
+        if packet.router == packet.target {
+            self.deliver(from, packet, times, request.port, vc)
+        } else {
+            self.grant(from, packet, times, request, vc)
+        }
+    }
+
+    pub(super) fn choose(&mut self, from: u32, packet: &Packet) -> Request {
+        let in_port = match self.network.ports().get(from as usize) {
+            Some(Port {
+                peer: Peer::Port(peer),
+                ..
+            }) => *peer,
+            _ => self
+                .network
+                .node_port(from - self.network.ports().len() as u32),
+        };
+        let queued = Queued {
+            room: &self.room,
+            recent: &self.recent,
+            vcs: usize::from(self.parameters.vcs),
+            fits: self.fits(),
+            flits: self.parameters.packet_flits,
+        };
+        self.routing.choose(
+            (packet.router, in_port),
+            &packet.header(),
+            &queued,
+            self.parameters.threshold,
+            &mut self.rng,
+            &mut self.requests,
+        );
+        self.requests[0]
+    }
+
+    pub(super) fn credit(&mut self, buffer: u32) {
+        let room = &mut self.room[buffer as usize];
+        *room += 1;
+        // Packets wait only for channels without room.
+        if *room == 1 {
+            self.serve(buffer);
+        }
+    }
+
+    /// The first packet that waits for a virtual channel that now has room takes it.
+    #[inline(never)]
+    pub(super) fn serve(&mut self, buffer: u32) {
+        let vcs = u32::from(self.parameters.vcs);
+        let (output, vc) = (buffer / vcs, (buffer % vcs) as u8);
+        let Some(Waiting {
+            packet,
+            from,
+            arrived,
+            request,
+            ..
+        }) = self.queues.take(output, vc)
+        else {
+            return;
+        };
+        match output.checked_sub(self.network.ports().len() as u32) {
+            Some(node) => self.leave_node(node, packet, vc),
+            None => {
+                let times = (arrived, self.first_step());
+                let tail = self.take_output(from, &packet, times, request, vc);
+                self.leave(self.buffer(from, &packet), tail);
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Policies of links, and the time that links spent in each state.
+
+use super::bounded::Holds;
+use super::state::{Links, Output, Slept, hold_of};
+use super::{LinkPolicies, PacketEngine};
+use crate::error::SimulationError;
+use crate::link::{LinkLedger, LinkPolicy};
+use crate::network::{NodeId, Peer, Port, PortId};
+
+impl PacketEngine {
+    /// Let links follow policies from now on.
+    ///
+    /// # Errors
+    /// If a policy coalesces or slows links down: both are for the flit engine.
+    pub fn set_links(&mut self, policies: impl Into<LinkPolicies>) -> Result<(), SimulationError> {
+        let policies = policies.into();
+        let LinkPolicies {
+            routers,
+            nodes,
+            bound,
+        } = policies;
+        for policy in [routers, nodes] {
+            policy.check()?;
+            if policy.timing.coalesce != 0
+                || policy.timing.coalesce_byte != 0
+                || policy.flit_cycles != 1
+            {
+                return SimulationError::parameter(
+                    "the packet engine neither coalesces nor slows links down; choose the flit engine",
+                );
+            }
+        }
+        for output in &mut self.outputs {
+            output.free = output.free.max(self.now);
+            output.sent = 0;
+        }
+        self.hold = hold_of(&routers);
+        self.node_hold = hold_of(&nodes);
+        self.holds = bound.filter(|_| self.hold != u64::MAX).map(|bound| {
+            let wake = routers.longest_wake();
+            Holds::new(bound, self.network.ports().len(), self.hold, wake, self.now)
+        });
+        self.links = Some(Links {
+            policies,
+            since: self.now,
+        });
+        let sleeps = self.hold.min(self.node_hold) != u64::MAX;
+        self.slept = vec![Slept::default(); if sleeps { self.outputs.len() } else { 0 }];
+        Ok(())
+    }
+
+    /// Time in state of a channel, up to now or to the end of the last packet that has been granted; `None` without a
+    /// policy.
+    #[must_use]
+    pub fn link(&self, port: PortId) -> Option<LinkLedger> {
+        self.network.ports().get(port as usize)?;
+        self.output_ledger(port)
+    }
+
+    /// As [`Self::link`], of the channel from a node to its router.
+    #[must_use]
+    pub fn node_link(&self, node: NodeId) -> Option<LinkLedger> {
+        (node < self.network.nodes())
+            .then(|| self.output_ledger(self.node_output(node)))
+            .flatten()
+    }
+
+    fn output_ledger(&self, output: u32) -> Option<LinkLedger> {
+        let links = self.links.as_ref()?;
+        let index = output as usize;
+        let Output { free, sent, .. } = self.outputs[index];
+        let slept = self.slept.get(index).copied().unwrap_or_default();
+        let mut ledger = slept.ledger();
+        ledger.transmit = sent;
+        ledger.idle = free - links.since - ledger.total();
+        self.policy(links, output)
+            .rest(free, self.now.max(free), &mut ledger);
+        Some(ledger)
+    }
+
+    pub(super) fn policy(&self, links: &Links, output: u32) -> LinkPolicy {
+        match self.network.ports().get(output as usize) {
+            Some(Port {
+                peer: Peer::Port(_),
+                ..
+            }) => {
+                let mut policy = links.policies.routers;
+                if let Some(holds) = &self.holds {
+                    policy.timing.hold = holds.of(output);
+                }
+                policy
+            }
+            _ => links.policies.nodes,
+        }
+    }
+}
