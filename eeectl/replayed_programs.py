@@ -20,7 +20,7 @@ from simulation.pool import Pool
 from simulation.replay.comparison import Compared, Machine, compared
 from simulation.replay.replayed import Replayed
 from simulation.replay.results import REPLAYS, ReplayResults
-from simulation.replay.search import Tried, best, candidates, search
+from simulation.replay.search import Asked, Search, Tried, best, candidates
 from simulation.replay.sweep import replay_all, tasks_of
 from simulation.worker import Simulated
 
@@ -45,10 +45,7 @@ def simulate_programs(description: Description, folder: Path, pool: Pool, *, as_
         with results.alone():
             replay_all(description, results, pool, done)
     except KeyboardInterrupt:
-        kept = len(results.replays)
-        words = "1 replay is" if kept == 1 else f"{kept} replays are"
-        print(f"eeectl: interrupted; {words} kept in {folder}: the same command goes on.", file=sys.stderr)
-        return INTERRUPTED
+        return _interrupted(len(results.replays), folder)
     figures = compared(results.replays, machine_of(description))
     if as_json:
         replays = [_plain(one) for one in results.replays]
@@ -63,13 +60,29 @@ def simulate_programs(description: Description, folder: Path, pool: Pool, *, as_
     return DONE
 
 
-def best_policy(description: Description, pool: Pool, bound_percent: float, *, as_json: bool) -> int:
-    """Try modes and holds, and print them with the best one that keeps the bound."""
+def _interrupted(kept: int, folder: Path) -> int:
+    words = "1 replay is" if kept == 1 else f"{kept} replays are"
+    print(f"eeectl: interrupted; {words} kept in {folder}: the same command goes on.", file=sys.stderr)
+    return INTERRUPTED
+
+
+def best_policy(description: Description, folder: Path, pool: Pool, bound_percent: float, *, as_json: bool) -> int:
+    """Try modes and holds, and print them with the best one that keeps the bound; the exit status."""
     if not candidates(description.links):
         raise LabError(
             f"{description.name} has no times of a low-power mode: write links: {{wake: 2600}}, or fast_wake."
         )
-    tried = search(description, pool)
+    console = Console(stderr=True)
+    search = Search(description, folder)
+
+    def done(one: Asked, simulated: Simulated[Replayed]) -> None:
+        line = f"{one}: {simulated.result.run_time_s:.6g} s [{search.kept} of {len(search.asked)}]"
+        console.print(line, highlight=False, markup=False)
+
+    try:
+        tried = search.run(pool, done)
+    except KeyboardInterrupt:
+        return _interrupted(search.kept, folder)
     chosen = best(tried, bound_percent)
     if as_json:
         found = {"tried": [asdict(one) for one in tried], "best": asdict(chosen) if chosen else None}

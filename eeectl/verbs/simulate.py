@@ -98,7 +98,7 @@ def simulate(
         if description.programs is not None:
             print(*_check(description), sep="\n", file=sys.stderr)
             if best:
-                return best_policy(description, pool, bound_slowdown, as_json=as_json)
+                return best_policy(description, folder, pool, bound_slowdown, as_json=as_json)
             return _simulate_programs(description, folder, pool, report=report, as_json=as_json)
         return _simulate(description, folder, pool, report=report, as_json=as_json)
 

@@ -4,10 +4,15 @@ Each mode is replayed with holds from nothing to a long one; the times of the mo
 links. The best is the one with which links between routers need the least energy, by Georgakoudis' model, which tells
 deep sleep (0.1 of active) from fast wake (0.6), among those whose mean slowdown over the seeds is within the bound. A
 hold between two that were tried may be better still.
+
+Each replay is kept as soon as it is known, as in a sweep: always-on ones in the description's own folder, those of a
+policy in a folder of its own within it. The same search goes on with what is there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Final
 
@@ -15,9 +20,16 @@ from simulation.description import Description, Links
 from simulation.pool import Pool, finished
 from simulation.power_models import georgakoudis
 from simulation.replay.replayed import Replayed, ReplayTask
+from simulation.replay.results import ReplayResults
+from simulation.worker import Simulated
 
 _HOLDS: Final = (0, 1, 4, 16, 64)
 """Holds to try, in wakes of deep sleep."""
+
+_POLICIES: Final = "policies"
+
+Done = Callable[["Asked", Simulated[Replayed]], None]
+"""Called with each replay when it is on the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +55,67 @@ def candidates(links: Links) -> list[Links]:
     return [links.model_copy(update={"mode": mode, "hold": times * longest}) for mode in modes for times in _HOLDS]
 
 
-def search(description: Description, pool: Pool) -> list[Tried]:
-    """Replay every candidate with every seed; the one that saves the most comes first."""
-    seeds = list(dict.fromkeys(description.seeds))
-    policies = candidates(description.links)
-    described = [description.model_copy(update={"links": links}) for links in policies]
-    tasks = [ReplayTask(description, seed, sleeping=False) for seed in seeds]
-    tasks += [ReplayTask(one, seed, sleeping=True) for one in described for seed in seeds]
-    found = _all(tasks, pool)
-    awake, asleep = found[: len(seeds)], found[len(seeds) :]
-    tried = [
-        _tried(links, asleep[index * len(seeds) : (index + 1) * len(seeds)], awake)
-        for index, links in enumerate(policies)
-    ]
-    return sorted(tried, key=lambda one: one.energy_percent)
+def policy_folder(folder: Path, links: Links) -> Path:
+    """Where the replays of a policy are kept, in the folder of their description."""
+    return folder / _POLICIES / f"{links.mode}-{links.hold}"
 
 
-def _all(tasks: Sequence[ReplayTask], pool: Pool) -> list[Replayed]:
-    by_number = dict(finished(pool, list(enumerate(tasks))))
-    return [by_number[number].result for number in range(len(tasks))]
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A replay that a search needs, and where it is kept."""
+
+    results: ReplayResults
+    task: ReplayTask
+
+    def find(self) -> Replayed | None:
+        """Its result, if that is there."""
+        return self.results.find(self.task.seed, sleeping=self.task.sleeping)
+
+    def __str__(self) -> str:
+        links = self.task.description.links
+        policy = f"{links.mode}, hold {links.hold}" if self.task.sleeping else "always on"
+        return f"seed {self.task.seed}, links {policy}"
+
+
+class Search:
+    """Every candidate with every seed of a description. WrongFolder if `folder` is another simulation's."""
+
+    def __init__(self, description: Description, folder: Path) -> None:
+        seeds = list(dict.fromkeys(description.seeds))
+        awake = ReplayResults(folder, description)
+        self._awake = [Asked(awake, ReplayTask(description, seed, sleeping=False)) for seed in seeds]
+        self._policies: list[tuple[Links, list[Asked]]] = []
+        for links in candidates(description.links):
+            own = description.model_copy(update={"links": links})
+            results = ReplayResults(policy_folder(folder, links), own)
+            self._policies.append((links, [Asked(results, ReplayTask(own, seed, sleeping=True)) for seed in seeds]))
+
+    @property
+    def asked(self) -> list[Asked]:
+        """All replays that it needs."""
+        return [*self._awake, *(one for _, own in self._policies for one in own)]
+
+    @property
+    def kept(self) -> int:
+        """How many of them are on the disk."""
+        return sum(one.find() is not None for one in self.asked)
+
+    def run(self, pool: Pool, done: Done) -> list[Tried]:
+        """Replay what is missing; the policy that saves the most comes first."""
+        with ExitStack() as held:
+            for results in dict.fromkeys(one.results for one in self.asked):
+                held.enter_context(results.alone())
+            missing = [(one, one.task) for one in self.asked if one.find() is None]
+            for one, simulated in finished(pool, missing):
+                one.results.add(simulated.result)
+                done(one, simulated)
+        awake = _found(self._awake)
+        tried = [_tried(links, _found(own), awake) for links, own in self._policies]
+        return sorted(tried, key=lambda one: one.energy_percent)
+
+
+def _found(asked: Sequence[Asked]) -> list[Replayed]:
+    return [found for one in asked if (found := one.find()) is not None]
 
 
 def _tried(links: Links, asleep: Sequence[Replayed], awake: Sequence[Replayed]) -> Tried:
