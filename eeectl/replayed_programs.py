@@ -24,7 +24,7 @@ from simulation.replay.search import Asked, Search, Tried, best, candidates
 from simulation.replay.sweep import replay_all, tasks_of
 from simulation.worker import Simulated
 
-_LARGE: Final = ("ranks", "runs")
+_LARGE: Final = ("ranks", "runs", "links")
 """Fields of a replay that have files of their own."""
 
 

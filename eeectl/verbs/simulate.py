@@ -17,6 +17,7 @@ from analysis.interval import Interval
 from analysis.report.findings.finding import with_unit
 from eeectl.exit_status import DONE, INTERRUPTED
 from eeectl.replayed_programs import best_policy, simulate_programs
+from eeectl.studies import simulate_study_file
 from eeectl.verbs.report import report_simulations
 from lab.errors import LabError
 from simulation.calibrated import Calibrated
@@ -25,6 +26,7 @@ from simulation.description_file import read_description
 from simulation.point import BrokenSimulation, Point, needed_cycles
 from simulation.pool import Pool, first_of_mpi, local_pool, mpi_pool, mpi_processes
 from simulation.results import Results
+from simulation.studies.study import is_study
 from simulation.sweep import simulate as simulate_all
 from simulation.worker import Simulated
 
@@ -52,6 +54,7 @@ def simulate(
     mpi: Annotated[bool, Parameter(negative="")] = False,
     engine: EngineName | Literal["auto"] | None = None,
     best: Annotated[bool, Parameter(negative="")] = False,
+    whole: Annotated[bool, Parameter(negative="")] = False,
     bound_slowdown: Annotated[float, Parameter(validator=Number(gte=0))] = 1.0,
     report: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -61,7 +64,8 @@ def simulate(
     Parameters
     ----------
     file
-        The simulation's file: network, routing, router, traffic, links, loads or a curve, seeds, precision.
+        The file of a simulation (network, routing, router, traffic, links, loads or a curve, seeds, precision), or of a
+        study.
     output
         Folder of the results; run again, it continues. Default: simulations/NAME.
     jobs
@@ -72,6 +76,8 @@ def simulate(
         Engine instead of the file's; `auto` says which it takes, and why.
     best
         Of a file with programs: try modes and holds of links, and say which saves the most energy within the bound.
+    whole
+        Of a study: all simulations, not its reduced set.
     bound_slowdown
         With --best: the slowdown that is allowed, in percent.
     report
@@ -89,9 +95,11 @@ def simulate(
     with mpi_pool() if mpi else local_pool(jobs) as pool:
         if pool is None:
             return DONE  # all points are simulated
-        description = read_description(file)
-        if engine is not None:
-            description = description.model_copy(update={"engine": engine})
+        if is_study(file):
+            _refuse_for_studies(best=best, engine=engine is not None)
+            processes = mpi_processes() - 1 if mpi else jobs
+            return simulate_study_file(file, output, pool, processes, whole=whole, as_json=as_json)
+        description = _description(file, engine, whole=whole)
         folder = output or Path(_FOLDER) / description.name
         if best and description.programs is None:
             raise LabError("--best tries links' policies on programs: write programs in the simulation's file.")
@@ -101,6 +109,19 @@ def simulate(
                 return best_policy(description, folder, pool, bound_slowdown, as_json=as_json)
             return _simulate_programs(description, folder, pool, report=report, as_json=as_json)
         return _simulate(description, folder, pool, report=report, as_json=as_json)
+
+
+def _description(file: Path, engine: EngineName | Literal["auto"] | None, *, whole: bool) -> Description:
+    if whole:
+        raise LabError("--whole is for studies: name a study's file, or leave it out.")
+    description = read_description(file)
+    return description if engine is None else description.model_copy(update={"engine": engine})
+
+
+def _refuse_for_studies(*, best: bool, engine: bool) -> None:
+    if best or engine:
+        name = "--best" if best else "--engine"
+        raise LabError(f"{name} is for one simulation, and this file is a study: leave it out.")
 
 
 def _simulate_programs(description: Description, folder: Path, pool: Pool, *, report: bool, as_json: bool) -> int:

@@ -25,7 +25,7 @@ from simulation.programs.grid import Grid
 from simulation.programs.hpl_broadcast import BroadcastName, Row, broadcast
 from simulation.programs.hpl_swap import Column, share_rows, swap_pivot
 from simulation.programs.loops import repeat
-from simulation.programs.part import MOST_RANKS, Generated, Grain, writer_for
+from simulation.programs.part import MOST_RANKS, Generated, Grain, Passes, writer_for
 from simulation.replay.program import Program
 from simulation.replay.rank_calls import ProgramWriter, RankCalls
 
@@ -51,6 +51,9 @@ class Hpl(Generated):
 
     columns: Annotated[int, Field(ge=1, le=1024)] = 16
     """Q, of the grid of ranks."""
+
+    panels: Passes | None = None
+    """Only so many, from the first on; else all. Their messages are as long as in the whole run."""
 
     mapping: Literal["row", "column"] = "row"
     """Whether ranks are numbered along rows or along columns."""
@@ -97,7 +100,7 @@ class _Rank:
 
     def write(self) -> None:
         """All panels."""
-        for begin in range(0, self._parameters.order, self._parameters.block):
+        for begin in range(0, self._parameters.order, self._parameters.block)[: self._parameters.panels]:
             self._panel(begin)
         self._calls.finish()
 

@@ -25,6 +25,21 @@ _SHOWN: Final = 5
 """Ranks that are named when nothing goes on."""
 
 _NS_PER_S: Final = 1e9
+LINK_FIGURES: Final = (
+    "from_router",
+    "port",
+    "transmit_cycles",
+    "idle_cycles",
+    "sleep_cycles",
+    "quiet_cycles",
+    "refresh_cycles",
+    "fast_cycles",
+    "wake_cycles",
+    "wakes",
+    "sleeps",
+)
+"""Of a channel, as the engine has them."""
+
 _AWAKE: Final = Links()
 
 Say = Callable[[str], None]
@@ -100,6 +115,9 @@ class Replayed:
     runs: Sequence[JobRun] = field(default=())
     ranks: dict[str, list[int | None]] = field(default_factory=dict)
     """A column a figure, in ticks, a row a rank."""
+
+    links: dict[str, list[int]] = field(default_factory=dict)
+    """A column a figure (`LINK_FIGURES`), in cycles, a row a channel between routers that carried anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +233,7 @@ def _result(
         process_s=process_s,
         runs=runs,
         ranks=ranks,
+        links={name: [one[name] for one in carried] for name in LINK_FIGURES},
     )
 
 

@@ -138,18 +138,22 @@ def read_replays(folder: Path) -> list[Replayed]:
         raise WrongFolder(f"{folder}: {error}; {_REMEDY}.") from error
     if rows.null_count().sum_horizontal().item() or runs.null_count().sum_horizontal().item():
         raise WrongFolder(f"{folder / REPLAYS} lacks figures: {_REMEDY}.")
-    return [_replayed(row, runs) for row in rows.iter_rows(named=True)]
+    return [replayed_of(row, _runs_of(row, runs)) for row in rows.iter_rows(named=True)]
 
 
-def _replayed(row: Mapping[str, Any], runs: pl.DataFrame) -> Replayed:
+def _runs_of(row: Mapping[str, Any], runs: pl.DataFrame) -> list[JobRun]:
     own = runs.filter((pl.col("seed") == row["seed"]) & (pl.col("sleeping") == row["sleeping"]))
+    return [JobRun(*one) for one in own.select("job", "run", "begin_s", "end_s").iter_rows()]
+
+
+def replayed_of(row: Mapping[str, Any], runs: Sequence[JobRun]) -> Replayed:
+    """The replay of a row of `REPLAY_SCHEMA`, without its ranks and links."""
     shares: dict[str, Any] = {
         name: StateShares(**{state: row[f"{prefix}{state}_share"] for state in _STATES})
         for name, prefix in _SHARES.items()
     }
-    found = [JobRun(*one) for one in own.select("job", "run", "begin_s", "end_s").iter_rows()]
     figures: dict[str, Any] = {name: row[name] for name in _PLAIN}
-    return Replayed(**figures, **shares, runs=found)
+    return Replayed(**figures, **shares, runs=runs)
 
 
 def _identity(description: Description) -> dict[str, Any]:

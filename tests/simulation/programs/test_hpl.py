@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,3 +113,13 @@ def test_blocks_are_dealt_out_in_turn(order: int, block: int, parts: int, begin:
         assert owned(begin, order, block, index, parts) == sum(
             at // block % parts == index for at in range(begin, order)
         )
+
+
+def test_the_first_panels_are_those_of_the_whole() -> None:
+    whole, first = (generate(Hpl(order=1000, block=50, rows=2, columns=4, panels=panels)) for panels in (20, 3))
+    assert generate(Hpl(order=1000, block=50, rows=2, columns=4)).calls.equals(whole.calls)
+    for rank in range(8):
+        mine, theirs = (one.calls.filter(pl.col("rank") == rank) for one in (first, whole))
+        assert 0 < mine.height < theirs.height
+        # The last row is the computing that is left at the end.
+        assert mine.head(-1).equals(theirs.head(mine.height - 1))

@@ -91,7 +91,7 @@ def test_every_seed_is_replayed_with_links_always_on_too(tmp_path: Path) -> None
     replay_all(description, results, HerePool(), lambda one: done.append(one.result))
     assert len(done) == 4
     again = ReplayResults(tmp_path, description)
-    assert [replace(one, ranks={}) for one in results.replays] == list(again.replays)
+    assert [replace(one, ranks={}, links={}) for one in results.replays] == list(again.replays)
     replay_all(description, again, HerePool(), lambda one: done.append(one.result))
     assert len(done) == 4
     ranks = pl.read_parquet(tmp_path / RANKS)

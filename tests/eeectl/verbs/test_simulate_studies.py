@@ -1,0 +1,44 @@
+"""`eeectl simulate` with a study's file."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eeectl.cli import run as eeectl
+from tests.support.studies import tiny
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tiny(tmp_path)
+
+
+def test_a_reduced_set_says_what_it_leaves_out_and_costs(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert eeectl(["simulate", str(file)]) == 0
+    out, err = capsys.readouterr()
+    assert "tiny: 2 points in the reduced set, 2 to simulate" in err
+    assert "left out: The square." in err
+    assert "cost: about" in err
+    assert "[2 of 2" in err
+    assert "simulations/tiny/points.parquet" in out
+    assert eeectl(["simulate", str(file)]) == 0
+    assert "2 points in the reduced set, 0 to simulate" in capsys.readouterr().err
+
+
+def test_the_whole_has_a_folder_of_its_own(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert eeectl(["simulate", str(file), "--whole", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["folder"], found["points"]) == ("simulations/tiny-whole", 9)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [(["--best"], "--best is for one simulation"), (["--engine", "flit"], "--engine is for one simulation")],
+)
+def test_options_of_one_simulation_are_refused(
+    file: Path, capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
+) -> None:
+    assert eeectl(["simulate", str(file), *words]) == 1
+    assert sentence in capsys.readouterr().err
