@@ -1,5 +1,5 @@
 # `make demo` and `make test` set the machine up first. `make check` is what one runs before a commit.
-.PHONY: demo check test soak setup lint types clippy rust-test oldest-rust unit-check unit live alone smoke bench clean
+.PHONY: demo check test dist soak setup lint types clippy rust-test oldest-rust unit-check unit live alone smoke bench clean
 .DEFAULT_GOAL := demo
 SHELL := /bin/bash
 export PATH := $(HOME)/.cargo/bin:$(CURDIR)/.venv/bin:$(CURDIR)/.tools/bin:$(PATH)
@@ -67,6 +67,10 @@ alone:
 
 smoke:
 	$(PART) "scripts" $(PYTEST) -m smoke
+
+# Wheels and source distributions in dist/.
+dist: setup
+	@packaging/build.sh
 
 # A night: more examples, mutants, damaged files, benchmarks; appends to tests/records/soak.jsonl.
 soak: setup

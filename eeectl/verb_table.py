@@ -69,6 +69,12 @@ VERBS: Final = (
         "Energy-Efficient Ethernet at both ends of links: switch it, and see what it does.",
     ),
     Verb(
+        "examples",
+        "eeectl.verbs.setup.examples:examples_app",
+        "eeectl",
+        "Copy the playbooks, experiments, labs and docs that came with eeectl: `examples copy FOLDER`.",
+    ),
+    Verb(
         "fit",
         "eeectl.verbs.fit:fit_app",
         "analyse",
@@ -151,7 +157,7 @@ VERBS: Final = (
     ),
     Verb(
         "status",
-        "eeectl.verbs.apply:status_app",
+        "eeectl.verbs.status:status_app",
         "labs",
         "Show who works on a lab, what was done last, and whether the switches still have the settings left then.",
     ),

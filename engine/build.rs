@@ -17,7 +17,14 @@ fn main() {
         println!("cargo::rerun-if-changed={root}/{folder}/src");
         println!("cargo::rerun-if-changed={root}/{folder}/Cargo.toml");
     }
-    let status = Command::new(env::var("CARGO").expect("cargo sets it"))
+    let mut cargo = Command::new(env::var("CARGO").expect("cargo sets it"));
+    let triple = env::var("TARGET").expect("cargo sets it");
+    let mut built = target.join("release");
+    if triple != env::var("HOST").expect("cargo sets it") {
+        cargo.env("CARGO_BUILD_TARGET", &triple);
+        built = target.join(&triple).join("release");
+    }
+    let status = cargo
         .args([
             "build",
             "--release",
@@ -36,6 +43,6 @@ fn main() {
         .status()
         .expect("cargo runs");
     assert!(status.success(), "the library of lab time did not build");
-    let library = target.join("release/liblab_clock_preload.so");
+    let library = built.join("liblab_clock_preload.so");
     println!("cargo::rustc-env=LAB_CLOCK_LIBRARY={}", library.display());
 }

@@ -5,6 +5,7 @@
 #   tests/bare_machine.sh                        setup.sh and `make test`
 #   tests/bare_machine.sh --runs 10              ten times, each on a new machine; ends at the first failure
 #   tests/bare_machine.sh --command 'make lint'  setup.sh, and this command of bash instead of `make test`
+#   tests/bare_machine.sh --wheels dist          instead: install the wheels of a folder as a user, without any compiler
 #   tests/bare_machine.sh --folder DIR           make the root in DIR (it takes 8 GB) instead of TMPDIR or /var/tmp
 #
 # After each run it prints how long every part took and which tests were skipped. It ends with status 0 if all runs
@@ -98,6 +99,12 @@ rest() {
     umount -l /mnt
     mount --make-rshared / # as systemd leaves it
     mount_sys
+    if [ -d /srv/wheels ]; then
+        useradd --create-home visitor
+        part wheels setpriv --reuid visitor --regid visitor --clear-groups env HOME=/home/visitor \
+            bash /srv/try_wheels.sh /srv/wheels /srv
+        return
+    fi
     cd "$checkout"
     part setup.sh ./setup.sh
     mkdir /run/neighbours
@@ -292,6 +299,13 @@ run_once() { # NUMBER
     git -c advice.detachedHead=false clone --quiet --no-hardlinks "$repository" "$root$checkout"
     say "run $1 of $runs, of commit $(git -C "$root$checkout" rev-parse --short HEAD)"
     cp "$work/bare_machine" "$root/root/bare_machine"
+    if [ -n "$built" ]; then
+        mkdir -p "$root/srv/tests"
+        cp -r "$built" "$root/srv/wheels"
+        cp "$repository/tests/try_wheels.sh" "$root/srv"
+        cp -r "$repository/tests/__init__.py" "$repository/tests/support" "$root/srv/tests"
+        chmod -R a+rX "$root/srv"
+    fi
     [ -z "$command" ] || printf '%s\n' "$command" >"$root/root/command"
     [ -e /run/eee-testbed.neighbours ] || read_limits >"$work/limits"
     contain env -i "${variables[@]}" HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
@@ -306,18 +320,20 @@ run_once() { # NUMBER
 
 main() {
     local tool early='' begun number
-    runs=1 command='' parent=${TMPDIR:-/var/tmp} contained='' group=bare-machine-$$
+    runs=1 command='' built='' parent=${TMPDIR:-/var/tmp} contained='' group=bare-machine-$$
     while [ $# -gt 0 ]; do
         [ $# -ge 2 ] || die "$1 is unknown or lacks its value: see the head of $0"
         case $1 in
             --runs) runs=$2 ;;
             --command) command=$2 ;;
+            --wheels) built=$2 ;;
             --folder) parent=$2 ;;
             *) die "$1 is unknown: see the head of $0" ;;
         esac
         shift 2
     done
     [[ $runs =~ ^[1-9][0-9]*$ ]] || die "--runs takes a number from 1, not $runs"
+    [ -z "$built" ] || compgen -G "$built/*.whl" >/dev/null || die "$built has no wheels: run \`make dist\`"
     [ "$(id -u)" -eq 0 ] || die "this makes mounts and device nodes: run it as root"
     [ -c /dev/net/tun ] || die "/dev/net/tun is missing, and the tests need it: load it with \`modprobe tun\`"
     for tool in apt-get dpkg-deb git wget gpgv unshare setpriv pivot_root; do
@@ -341,6 +357,7 @@ main() {
     say "making a root of $release"
     begun=$SECONDS
     [[ $mirror != https:* ]] || early=ca-certificates
+    [ -z "$built" ] || early=ca-certificates,python3,python3-venv
     DEBIAN_FRONTEND=noninteractive contain \
         "$debootstrap" --variant=minbase ${early:+"--include=$early"} "$release" "$work/base" "$mirror" \
         >"$work/debootstrap.log" 2>&1 || { tail -n 20 "$work/debootstrap.log" >&2; die "debootstrap failed"; }

@@ -9,6 +9,7 @@ from controller.checking.node_tools import NodeNeed, absent_on
 from controller.checking.switch_check import Contact
 from eeectl.doctor.finding import Finding, command_in
 from eeectl.lab_name import lab_operand, require_up
+from eeectl.shipped import playbook
 from lab.credentials import read_secret
 from lab.errors import AccessDenied, DeviceError, InventoryError, LabError
 from lab.folder import find_lab, load_lab, operand_of
@@ -105,7 +106,7 @@ def node_findings(lab: Lab, absent: Mapping[str, tuple[NodeNeed, ...] | DeviceEr
     folder = shlex.quote(lab.folder)
     for need, names in lacking.items():
         tags = " --tags probe" if need.name == "CAP_NET_RAW" else ""
-        command = f"ansible-playbook -i {folder}/hosts.yml playbooks/nodes.yml{tags}"
+        command = f"ansible-playbook -i {folder}/hosts.yml {shlex.quote(str(playbook('nodes.yml')))}{tags}"
         severity = "optional" if need.optional else "missing"
         who = "every node" if len(names) == len(lab.hosts) else _names(names)
         yield Finding(who, f"{need.name} is missing; for {need.purpose}.", command, severity)  # type: ignore[arg-type]

@@ -1,6 +1,5 @@
-"""`eeectl apply`, and what belongs to it: confirm, recover, adopt, status."""
+"""`eeectl apply`, and what belongs to it: confirm, recover, adopt."""
 
-import json
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -8,11 +7,9 @@ from cyclopts import App, Parameter
 
 from controller.applying.apply import Planner
 from controller.applying.journal import Journal, JournalState, read_journal
-from controller.applying.observe import observe_lab
 from controller.applying.port_proof import PortProofs
 from controller.applying.recover import adopt, confirm, require_same_inventory
 from controller.applying.run_notes import RunNotes
-from controller.applying.statefolder import StateFolder
 from controller.applying.work import Work
 from controller.experiments.restoring import Agree, clear_up
 from controller.model.state import State, diff
@@ -21,23 +18,20 @@ from controller.planning.proof import ProvedPlan, ProvedRollback
 from controller.planning.rollback import Position, restore_plan
 from controller.planning.routing_options import Head, RoutingOptions, work_out
 from eeectl.apply_options import ApplyOptions
-from eeectl.exit_status import DONE, PENDING, REFUSED
+from eeectl.exit_status import DONE, REFUSED
 from eeectl.interactive import ask_person, attended, plan_and_apply
 from eeectl.journal_text import interruptible, journal_of, print_differences
-from eeectl.lab_name import LabName, known_lab, require_up
-from eeectl.lab_status import is_pending, print_status, report_of
+from eeectl.lab_name import LabName
 from eeectl.run_output import agreement
 from eeectl.verbs.plan import OBSERVED
 from lab.errors import LabError
 
-Json = Annotated[bool, Parameter(name="--json", negative="")]
 Yes = Annotated[bool, Parameter(negative="")]
 
 apply_app = App(name="apply", default_parameter=Parameter(consume_multiple=True, negative=""))
 confirm_app = App(name="confirm")
 recover_app = App(name="recover")
 adopt_app = App(name="adopt")
-status_app = App(name="status")
 
 
 @apply_app.default
@@ -179,36 +173,3 @@ def adopt_command(lab: LabName = "", *, yes: Yes = False) -> int:
             notes.forget(note.folder)
     print("accepted: later commands compare with the lab as found.")
     return DONE
-
-
-@status_app.default
-def status(
-    lab: LabName = "", *, offline: Annotated[bool, Parameter(negative="")] = False, as_json: Json = False
-) -> int:
-    """Show who works on a lab, what was done last, and whether the switches still have the settings left then.
-
-    Exit status 3 means that something is pending: an apply to confirm or to recover, a run that was killed, port
-    descriptions to restore, or settings that changed since. A run that goes on is never called killed.
-
-    Parameters
-    ----------
-    lab
-        Name of a lab, or a folder.
-    offline
-        Do not ask the switches.
-    as_json
-        Print JSON.
-
-    """
-    known = known_lab(lab)
-
-    def observe() -> State:
-        require_up(known)
-        return observe_lab(known)
-
-    report = report_of(known, StateFolder.of(known), None if offline else observe)
-    if as_json:
-        print(json.dumps(report, indent=1))
-    else:
-        print_status(report)
-    return PENDING if is_pending(report) else DONE

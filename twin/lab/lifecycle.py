@@ -18,7 +18,6 @@ from eee_engine import read_lab_clock
 from lab.errors import InventoryError, LabError, Problem
 from lab.folder import device_lines, find_lab, known_labs, load_lab
 from lab.model import Lab
-from twin.families.table import without_twin
 from twin.hosts.hostfiles import HOMES, USER
 from twin.lab.preflight import check_listeners, check_machine, check_networks, check_paths
 from twin.machine import lab_clock
@@ -28,7 +27,6 @@ from twin.machine.lab_clock import make_page, rate_of
 from twin.machine.neighbours import raise_limits, restore_limits
 from twin.machine.statedir import CLOCK, Journal, State, StateDir, hidden_labs, running_labs, state_of
 from twin.machine.terminals import program_at_terminal
-from twin.truth.truth_file import lacks_family, load_truth, unknown_overrides
 
 Progress = Callable[[str, int, int], None]
 
@@ -73,6 +71,9 @@ def running(name: str) -> tuple[StateDir, Journal]:
 
 def check_files(folder: Path) -> Lab:
     """Read a virtual lab's files; InventoryError lists every problem in all of them, with their lines."""
+    from twin.families.table import without_twin  # noqa: PLC0415 - what lists labs needs no family
+    from twin.truth.truth_file import lacks_family, load_truth, unknown_overrides  # noqa: PLC0415
+
     problems: list[Problem] = []
     lab, truth = None, None
     truth_file = folder / "twin" / "truth.yaml"

@@ -11,17 +11,12 @@ from typing import Annotated, Any
 from cyclopts import App, Group, Parameter
 from eee_engine import read_lab_clock
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from controller.applying.holder import holder_of
-from controller.applying.statefolder import StateFolder
 from eeectl import lab_text as show
 from eeectl.exit_status import REFUSED
-from eeectl.interactive import ask_person
 from eeectl.lab_name import LabName, chosen
 from eeectl.truth_text import print_truth
-from eeectl.verbs.lab.fault import fault_app
 from lab.errors import LabError
 from twin.lab import lifecycle as labs
 from twin.lab.recording import record
@@ -34,11 +29,15 @@ lab_app = App(
 )
 _INVENTORY = Group("Inventories and racks, virtual or real", sort_key=2)
 
-lab_app.command(fault_app)
 lab_app.command(
     "eeectl.verbs.lab.new:new",
     name="new",
     help="Write the files of a virtual lab of any size: inventory, cables, outlets, truth.",
+)
+lab_app.command(
+    "eeectl.verbs.lab.fault:fault_app",
+    name="fault",
+    help="Break a virtual lab on purpose; `fault clear` mends it.",
 )
 for _name, _place, _help in (
     ("check", "check:check", "Validate an inventory, reach every device in it, and compare both."),
@@ -74,6 +73,14 @@ def up(lab: LabName = "", *, rate: str = "") -> int:
         1/1000 to 50, or auto, or auto:2us (see `lab clock`).
 
     """
+    from rich.progress import (  # noqa: PLC0415 - only bringing a lab up shows bars
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
     console = Console(stderr=True)
     columns = (TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
@@ -161,6 +168,8 @@ def down(lab: LabName = "", *, yes: Annotated[bool, Parameter(negative="")] = Fa
         Do not ask, even if somebody works in it.
 
     """
+    from eeectl.interactive import ask_person  # noqa: PLC0415 - it loads the controller
+
     labs.require_root_for_down()
     name = chosen(lab)
     working = () if yes else tuple(_working(name))
@@ -175,6 +184,9 @@ def down(lab: LabName = "", *, yes: Annotated[bool, Parameter(negative="")] = Fa
 
 def _working(name: str) -> Iterator[str]:
     """Who works in a lab that is up, in sentences; the files of the lab need not be readable."""
+    from controller.applying.holder import holder_of  # noqa: PLC0415 - only `down` asks
+    from controller.applying.statefolder import StateFolder  # noqa: PLC0415
+
     journal = labs.journal_of(name)
     if journal is None:
         return
