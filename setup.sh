@@ -1,11 +1,23 @@
 #!/usr/bin/env bash
 # Installs what a Debian or Ubuntu machine lacks for this project and says what it does: Debian packages, a Rust
 # compiler, uv, the Python environment (.venv) with the engine built into it. Quick when nothing is missing.
+#
+#   ./setup.sh                  all that virtual labs, checks and tests need
+#   ./setup.sh --rack           only what a controller of hardware needs: no MPI, no kernel, no benchmarks, no linters
+#   ./setup.sh --rack DIST      the same from the wheels in the folder DIST (`make dist`), without a compiler
 set -euo pipefail
 cd "$(dirname "$0")"
 
 say() { printf 'setup: %s\n' "$*"; }
 die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+rack='' wheels=''
+case "${1:-}" in
+    '') ;;
+    --rack) rack=1 wheels=${2:-} ;;
+    *) die "$1 is unknown: see the head of setup.sh" ;;
+esac
+[ -z "$wheels" ] || compgen -G "$wheels/eee_testbed-*.whl" >/dev/null || die "$wheels has no wheels: run \`make dist\` there"
 
 command -v apt-get >/dev/null || die "this machine has no apt-get; install the tools listed in setup.sh by hand (Debian 12, Ubuntu 24.04 or newer do it themselves)"
 
@@ -21,6 +33,10 @@ packages=(
     libcap2-bin python3-apt gnupg                          # the playbook for nodes, tried on virtual hosts
     qemu-system-x86 busybox-static                         # Linux switches on Debian's own kernel, for the tests
     python3-mpi4py                                         # our MPI programs, on the virtual hosts
+)
+rack_packages=(
+    python3 python3-venv ca-certificates                   # to install
+    openssh-client iputils-ping                            # to reach nodes
 )
 optional=(hpcc netpipe-openmpi)                            # MPI programs of others, 1.5 MB
 
@@ -44,6 +60,11 @@ apt_install() {
     [ "$status" -eq 0 ] || die "apt-get could not install: $*"
 }
 
+if [ -n "$rack" ]; then
+    packages=("${rack_packages[@]}")
+    [ -n "$wheels" ] || packages+=(build-essential pkg-config python3-dev)
+    optional=()
+fi
 missing=()
 for package in "${packages[@]}"; do
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)" = installed ] || missing+=("$package")
@@ -75,7 +96,7 @@ rust_packages=(
     "rustc-1.85 cargo-1.85 rustfmt-1.85 rust-1.85-clippy"
     "rustc cargo rustfmt rust-clippy"
 )
-if ! rust_ok; then
+if [ -z "$wheels" ] && ! rust_ok; then
     [ -n "${apt_updated:-}" ] || { [ "$(id -u)" -ne 0 ] || { apt-get update -qq; apt_updated=1; }; }
     for names in "${rust_packages[@]}"; do
         # shellcheck disable=SC2086 # several package names
@@ -89,7 +110,7 @@ if ! rust_ok; then
 fi
 
 # A machine that has the compiler may lack what lints: Debian's come in the same version from the same source.
-if ! { cargo clippy --version && cargo fmt --version; } >/dev/null 2>&1; then
+if [ -z "$rack" ] && ! { cargo clippy --version && cargo fmt --version; } >/dev/null 2>&1; then
     lints=
     for names in "${rust_packages[@]}"; do
         read -r compiler _ lints <<<"$names"
@@ -111,9 +132,23 @@ else
     fi
 fi
 
+if [ -n "$wheels" ]; then
+    say "making the Python environment .venv from the wheels in $wheels"
+    [ -x .venv/bin/python ] || "$uv" venv --quiet .venv
+    "$uv" pip install --quiet --python .venv --find-links "$wheels" --reinstall-package eee-testbed \
+        --reinstall-package eee-engine eee-testbed
+    say "ready: .venv/bin/eeectl"
+    exit
+fi
 if ! (cd engine && cargo fetch --locked --offline --quiet 2>/dev/null); then
     say "fetching the engine's crates"
     (cd engine && cargo fetch --locked --quiet)
+fi
+if [ -n "$rack" ]; then
+    say "making the Python environment .venv and building the engine (a minute or two the first time)"
+    "$uv" sync --locked --no-dev --quiet
+    say "ready: .venv/bin/eeectl"
+    exit
 fi
 if ! "$uv" sync --locked --all-extras --check >/dev/null 2>&1; then
     say "making the Python environment .venv and building the engine (a minute or two the first time)"

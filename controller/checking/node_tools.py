@@ -14,7 +14,8 @@ _PROBE: Final = """
 import importlib.util, json, os, shutil, socket, sys
 wanted = json.loads(sys.argv[1])
 path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
-absent = [name for name in wanted["commands"] if shutil.which(name, path=path) is None]
+absent = ["Python 3.9"] if sys.version_info < (3, 9) else []
+absent += [name for name in wanted["commands"] if shutil.which(name, path=path) is None]
 absent += [name for name in wanted["modules"] if importlib.util.find_spec(name) is None]
 if "CAP_NET_RAW" in wanted["rights"]:
     try:
@@ -27,24 +28,34 @@ print(json.dumps(absent))
 
 @dataclass(frozen=True, slots=True)
 class NodeNeed:
-    """A command, a Python module or a right of nodes, what for, and whether most work can be done without it."""
+    """What nodes must have: Python itself, a command, a Python module or a right.
+
+    `package` has it on Debian and Ubuntu. Most work can be done without what is `optional`.
+    """
 
     name: str
+    package: str
     purpose: str
     optional: bool = False
 
 
+PYTHON: Final = NodeNeed("Python 3.9", "python3", "every agent: probes, samplers, MPI programs")
+"""The oldest that agents run on; the probe above compares with the same number."""
+
 COMMANDS: Final = (
-    NodeNeed("mpirun", "Open MPI, which starts MPI programs"),
-    NodeNeed("orted", "Open MPI's daemon on every node"),
-    NodeNeed("cc", "calls of MPI functions (`eeectl bench --traffic`)", optional=True),
-    NodeNeed("mpicc", "traces of MPI programs (`eeectl bench --trace`)", optional=True),
-    NodeNeed("ethtool", "EEE of the node's own card", optional=True),
-    NodeNeed("hpcc", "`eeectl bench hpcc`", optional=True),
-    NodeNeed("NPopenmpi", "`eeectl bench netpipe`", optional=True),
+    NodeNeed("mpirun", "openmpi-bin", "Open MPI, which starts MPI programs"),
+    NodeNeed("orted", "openmpi-bin", "Open MPI's daemon on every node"),
+    NodeNeed("cc", "gcc", "calls of MPI functions (`eeectl bench --traffic`)", optional=True),
+    NodeNeed("mpicc", "libopenmpi-dev", "traces of MPI programs (`eeectl bench --trace`)", optional=True),
+    NodeNeed("ethtool", "ethtool", "EEE of the node's own card", optional=True),
+    NodeNeed("hpcc", "hpcc", "`eeectl bench hpcc`", optional=True),
+    NodeNeed("NPopenmpi", "netpipe-openmpi", "`eeectl bench netpipe`", optional=True),
 )
-MODULES: Final = (NodeNeed("mpi4py", "`eeectl bench alltoall` and the traffic patterns"),)
-RIGHTS: Final = (NodeNeed("CAP_NET_RAW", "idle gaps (`--gaps`) and probes, unless `--agent-user root`", optional=True),)
+MODULES: Final = (NodeNeed("mpi4py", "python3-mpi4py", "`eeectl bench alltoall` and the traffic patterns"),)
+RIGHTS: Final = (
+    NodeNeed("CAP_NET_RAW", "", "idle gaps (`--gaps`) and probes, unless `--agent-user root`", optional=True),
+)
+NEEDS: Final = (PYTHON, *COMMANDS, *MODULES, *RIGHTS)
 
 
 def absent_on(lab: Lab) -> Mapping[str, tuple[NodeNeed, ...] | DeviceError]:
@@ -52,7 +63,7 @@ def absent_on(lab: Lab) -> Mapping[str, tuple[NodeNeed, ...] | DeviceError]:
 
     Commands and modules are those of the node's `python3`, rights those of its `agent_python`.
     """
-    by_name = {need.name: need for need in (*COMMANDS, *MODULES, *RIGHTS)}
+    by_name = {need.name: need for need in NEEDS}
     asked = {"commands": [need.name for need in COMMANDS], "modules": [need.name for need in MODULES], "rights": []}
     answers = _ask(lab.hosts, "python3", asked)
     reached = [host for host in lab.hosts if not isinstance(answers[host.name], DeviceError)]
@@ -77,4 +88,5 @@ def _together(
     for answer in (first, second):
         if isinstance(answer, DeviceError):
             return answer
-    return tuple(by_name[name] for answer in (first, second) if not isinstance(answer, DeviceError) for name in answer)
+    names = [name for answer in (first, second) if not isinstance(answer, DeviceError) for name in answer]
+    return tuple(by_name[name] for name in dict.fromkeys(names))

@@ -36,14 +36,28 @@ def command_table() -> str:
 
 def command_sections() -> str:
     """A section for each command: its words, what it does, its arguments and options with their defaults."""
-    return "\n".join(_section(one) for one in _commands(app, ("eeectl",)))
+    return "\n".join(map(_section, command_texts()))
 
 
 def _anchor(path: str) -> str:
     return path.replace(" ", "-")
 
 
-def _section(one: _Command) -> str:
+class CommandText(NamedTuple):
+    """A command as the reference and the manual page show it; `arguments`: names, meaning and default of each."""
+
+    path: str
+    usage: str
+    about: str
+    arguments: tuple[tuple[str, str, str], ...]
+
+
+def command_texts() -> Iterator[CommandText]:
+    """Every command of `eeectl`, by name."""
+    return map(_text, _commands(app, ("eeectl",)))
+
+
+def _text(one: _Command) -> CommandText:
     arguments = [
         argument for argument in one.command.assemble_argument_collection(parse_docstring=True) if argument.show
     ]
@@ -52,13 +66,17 @@ def _section(one: _Command) -> str:
         words += " [OPTIONS]"
     words += " [-- COMMAND...]" if takes_command(one.command.default_command) else ""
     described = inspect.getdoc(one.command.default_command) or one.summary
-    about = prose(described.partition("\nParameters\n---")[0].strip())
-    rows = "".join(
-        f"| {_names(argument)} | {cell(argument.parameter.help or '')} | {_default(argument.field_info.default)} |\n"
+    rows = tuple(
+        (_names(argument), argument.parameter.help or "", _default(argument.field_info.default))
         for argument in arguments
     )
+    return CommandText(one.path, f"{one.path}{words}", described.partition("\nParameters\n---")[0].strip(), rows)
+
+
+def _section(one: CommandText) -> str:
+    rows = "".join(f"| {names} | {cell(meaning)} | {default} |\n" for names, meaning, default in one.arguments)
     table = f"\n| | meaning | default |\n| --- | --- | --- |\n{rows}" if rows else ""
-    return f"## {one.path}\n\n`{one.path}{words}`\n\n{about}{table}"
+    return f"## {one.path}\n\n`{one.usage}`\n\n{prose(one.about)}{table}"
 
 
 def _positional(argument: Argument) -> bool:

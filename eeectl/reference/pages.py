@@ -11,11 +11,13 @@ from analysis.report.shown import KINDS as SHOWN
 from benchmarks.figure_sets import FIGURE_SETS
 from benchmarks.program import Program
 from benchmarks.table import PROGRAMS
+from controller.checking.node_tools import NEEDS
 from controller.drivers.table import FAMILIES
 from controller.experiments import experiment
 from controller.model.capabilities import Capabilities
 from controller.power.table import METER_FAMILIES
 from eeectl.reference.commands import command_sections, command_table
+from eeectl.reference.manual import manual
 from eeectl.reference.models import cell, key_table, model_sections, prose
 from eeectl.reference.recorded import recorded_traces
 from lab import variables
@@ -150,6 +152,22 @@ def _figures() -> str:
 def _program(one: Program) -> str:
     keys = prose(inspect.getdoc(one.parameters) or "")
     return f"## {one.name}\n\n{one.about}\n\n{keys}\n{key_table(one.parameters)}"
+
+
+def _nodes() -> str:
+    about = (
+        "What `eeectl doctor LAB` looks for on the nodes of a lab, over SSH. `playbooks/nodes.yml` installs it.\n"
+        "Commands and modules are those of the node's `python3`, rights those of its `agent_python`\n"
+        "([inventory](inventory.md)).\n"
+    )
+    rows = "".join(
+        f"| {need.name} | {f'`{need.package}`' if need.package else ''} | {'no' if need.optional else 'yes'} "
+        f"| {cell(need.purpose)} |\n"
+        for need in NEEDS
+    )
+    return _page(
+        "What nodes need", about, f"| need | Debian package | required | for |\n| --- | --- | --- | --- |\n{rows}"
+    )
 
 
 def _simulated_programs() -> str:
@@ -348,6 +366,7 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "docs/reference/inventory.md": _inventory,
     "docs/reference/truth.md": _truth,
     "docs/reference/experiments.md": _experiments,
+    "docs/reference/nodes.md": _nodes,
     "docs/reference/programs.md": _programs,
     "docs/reference/runs.md": _runs,
     "docs/reference/calibration.md": _calibration,
@@ -356,5 +375,6 @@ PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "docs/reference/replay-files.md": _replay_files,
     "docs/reference/recorded-traces.md": lambda: _page("Recorded traces", *recorded_traces()),
     "docs/reference/simulated-programs.md": _simulated_programs,
+    "docs/reference/eeectl.1": manual,
 }
 """Path in the checkout to the function that makes the page."""
