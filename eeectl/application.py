@@ -6,7 +6,6 @@ import traceback
 import warnings
 from collections.abc import Callable
 from functools import partial
-from importlib import metadata
 from typing import Any, Final, TextIO
 
 from cyclopts import App
@@ -15,10 +14,11 @@ from cyclopts.exceptions import CycloptsError
 from eeectl import after_dashes
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
 from eeectl.verb_table import ABOUT, VERBS
+from eeectl.version import version_text
 from lab.errors import LabError
 from lab.untrusted_files import DamagedPart
 
-app: Final = App(name="eeectl", help=ABOUT, version=lambda: f"eeectl {metadata.version('eee-testbed')}")
+app: Final = App(name="eeectl", help=ABOUT, version=version_text)
 for _verb in VERBS:
     app.command(_verb.place, name=_verb.name, help=_verb.help)
 
