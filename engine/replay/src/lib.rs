@@ -9,7 +9,10 @@
 //! | [`transport`] | the network, or LogGOPS without one |
 //! | [`jobs`] | programs on nodes, and the scheduler |
 //! | [`engine`] | the replay |
+//! | `running`, `requests`, `stepping` | a rank's calls; what they wait for; the steps of collective calls |
 //! | `protocol`, `waiting` | what happens to messages; what ranks wait for |
+//! | `scheduling` | jobs begin on nodes, and end |
+//! | `ahead` | what the next events need comes into the cache |
 
 mod agenda;
 mod ahead;
@@ -23,9 +26,13 @@ pub mod matching;
 pub mod program;
 mod protocol;
 mod queue;
+mod requests;
+mod running;
+mod scheduling;
 mod slots;
 mod state;
 pub mod step;
+mod stepping;
 pub mod transport;
 mod waiting;
 

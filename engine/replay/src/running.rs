@@ -1,0 +1,259 @@
+//! A rank's calls: computing, loops, sends, receives, waits, and the beginning of collective calls.
+
+use std::sync::Arc;
+
+use crate::agenda::Event;
+use crate::collectives::{Collective, Library, Nodes};
+use crate::costs::whole;
+use crate::engine::Replay;
+use crate::program::{Call, Op, Place, Program, RankCalls, Source};
+use crate::state::{Context, Owner, POINT_TO_POINT, Rank, Target};
+
+/// A call that a rank makes, and where it stands.
+#[derive(Copy, Clone)]
+struct Made<'a> {
+    rank: u32,
+    job: usize,
+    program: &'a Program,
+    calls: &'a RankCalls,
+    call: &'a Call,
+}
+
+impl Made<'_> {
+    const fn target(&self, slot: u32) -> Target {
+        Target {
+            owner: Owner::Rank(self.rank),
+            slot,
+        }
+    }
+}
+
+impl Replay {
+    /// A rank makes its calls until it waits or its processor is busy. A receive that is due is posted though a message has
+    /// taken the processor meanwhile.
+    pub(crate) fn run_rank(&mut self, rank: u32, mut due: bool) {
+        let job = self.ranks[rank as usize].job as usize;
+        let program = Arc::clone(&self.jobs[job].plan.program);
+        let scale = self.jobs[job].plan.compute_scale / self.hosts.tick_ns;
+        let calls = &program.ranks[self.ranks[rank as usize].own as usize];
+        let mut fresh = due;
+        loop {
+            let own = &mut self.ranks[rank as usize];
+            if own.missing > 0 {
+                return;
+            }
+            let call = calls.calls.get(own.at as usize);
+            if own.free > self.now && !(due && call.is_some_and(|call| own.posts(call))) {
+                let event = Event::Rank(rank);
+                if due {
+                    self.agenda.put_off(own.free, event);
+                } else {
+                    self.agenda.put(own.free, event);
+                }
+                return;
+            }
+            due = false;
+            let Some(call) = call else {
+                self.finish_rank(rank);
+                return;
+            };
+            if !own.computed && call.compute_ns > 0 {
+                own.compute(self.now, whole(call.compute_ns as f64 * scale));
+                continue;
+            }
+            if matches!(call.op, Op::Send { .. }) {
+                if let Some(at) = self.sends_later(rank, !fresh) {
+                    self.agenda.put(at, Event::Rank(rank));
+                    return;
+                }
+            }
+            fresh = false;
+            let own = &mut self.ranks[rank as usize];
+            own.computed = false;
+            own.at += 1;
+            if own.goes_around(call.op) {
+                continue;
+            }
+            own.account.calls += 1;
+            self.made += u64::from(self.jobs[job].run == 0);
+            self.make(Made {
+                rank,
+                job,
+                program: &program,
+                calls,
+                call,
+            });
+        }
+    }
+
+    #[inline]
+    fn make(&mut self, made: Made<'_>) {
+        match made.call.op {
+            Op::Compute | Op::Loop { .. } | Op::End => {}
+            Op::Send { .. } => self.make_send(made),
+            Op::Receive { .. } => self.make_receive(made),
+            Op::Wait => {
+                for &request in made.calls.list(made.call) {
+                    self.await_request(made.rank, request as u32);
+                }
+            }
+            Op::Cancel { request } => {
+                if self.ranks[made.rank as usize].matcher.withdraw(request) {
+                    self.complete(made.target(request), None);
+                }
+            }
+            Op::Collective { .. } => self.make_collective(made),
+        }
+    }
+
+    #[inline]
+    fn make_send(&mut self, made: Made<'_>) {
+        let (rank, call) = (made.rank, made.call);
+        let Op::Send {
+            mode,
+            channel,
+            tag,
+            bytes,
+            request,
+        } = call.op
+        else {
+            return;
+        };
+        let slot = self.open_request(rank, request);
+        let done = channel.is_none_or(|channel| {
+            let (_, peer) = made.calls.channels[channel as usize];
+            let to = self.global(made.job, call.communicator, peer);
+            let line = self.line(rank, channel, to, (call.communicator, call.me));
+            let path = self.ranks[rank as usize].path;
+            let context = Context {
+                communicator: call.communicator,
+                call: POINT_TO_POINT,
+                source: call.me,
+                tag,
+            };
+            let what = (line, bytes, mode);
+            self.send((rank, to), context, what, made.target(slot), path)
+        });
+        self.end_request(rank, slot, done, request.is_none());
+    }
+
+    #[inline]
+    fn make_receive(&mut self, made: Made<'_>) {
+        let (rank, call) = (made.rank, made.call);
+        let Op::Receive { from, tag, request } = call.op else {
+            return;
+        };
+        let slot = self.open_request(rank, request);
+        if from == Source::Nobody {
+            self.complete(made.target(slot), None);
+        } else {
+            let own = &mut self.ranks[rank as usize];
+            let met = own.matcher.post(call.communicator, from, tag, slot);
+            if let Some(message) = met {
+                self.meet(message, made.target(slot), true);
+            }
+        }
+        self.end_request(rank, slot, false, request.is_none());
+    }
+
+    fn make_collective(&mut self, made: Made<'_>) {
+        let (rank, call) = (made.rank, made.call);
+        let Op::Collective {
+            kind,
+            root,
+            bytes,
+            in_place,
+            commutative,
+            request,
+        } = call.op
+        else {
+            return;
+        };
+        let slot = self.open_request(rank, request);
+        let members = Arc::clone(&made.program.communicators[call.communicator as usize]);
+        let list = made.calls.list(call);
+        let collective = Collective {
+            kind,
+            ranks: members.len() as u32,
+            root,
+            bytes,
+            element: self.hosts.element,
+            in_place,
+            commutative,
+            sizes: (!list.is_empty()).then(|| Arc::from(list)),
+            nodes: self.nodes_of(made.job, call.communicator),
+        };
+        let place = (call.communicator, call.me);
+        self.begin_call(rank, &collective, members, place, slot);
+        self.end_request(rank, slot, false, request.is_none());
+    }
+
+    /// The nodes of a communicator's ranks, for libraries that ask for them.
+    fn nodes_of(&mut self, job: usize, communicator: u32) -> Option<Arc<Nodes>> {
+        if self.hosts.library != Library::OpenMpi50 {
+            return None;
+        }
+        let own = &mut self.jobs[job];
+        let ranks = &self.nodes[own.first_rank as usize..];
+        let members = &own.plan.program.communicators[communicator as usize];
+        let nodes = own.nodes.entry(communicator).or_insert_with(|| {
+            let nodes: Vec<u32> = members.iter().map(|&world| ranks[world as usize]).collect();
+            Arc::new(Nodes::new(&nodes))
+        });
+        Some(Arc::clone(nodes))
+    }
+
+    /// The number of a channel's next message, and the lane of its receiver.
+    fn line(&mut self, rank: u32, channel: u32, to: u32, place: Place) -> (u32, u32) {
+        let own = &mut self.ranks[rank as usize].channels[channel as usize];
+        own.sent += 1;
+        let number = own.sent - 1;
+        if let Some(lane) = own.lane {
+            return (number, lane);
+        }
+        let lane = self.ranks[to as usize].matcher.lane(place);
+        self.ranks[rank as usize].channels[channel as usize].lane = Some(lane);
+        (number, lane)
+    }
+
+    /// A rank of a communicator, over all jobs.
+    fn global(&self, job: usize, communicator: u32, peer: u32) -> u32 {
+        let job = &self.jobs[job];
+        job.first_rank + job.plan.program.communicators[communicator as usize][peer as usize]
+    }
+}
+
+impl Rank {
+    /// Whether a call posts a receive now, its computing done.
+    fn posts(&self, call: &Call) -> bool {
+        matches!(call.op, Op::Receive { .. }) && (self.computed || call.compute_ns == 0)
+    }
+
+    /// It computes from now on.
+    fn compute(&mut self, now: u64, ticks: u64) {
+        self.computed = true;
+        self.account.compute += ticks;
+        self.path.compute += ticks;
+        self.free = now + ticks;
+    }
+
+    /// Begin a loop or its next pass, or end it; whether that is what a call does.
+    fn goes_around(&mut self, op: Op) -> bool {
+        match op {
+            Op::Loop { passes: 0, behind } => self.at = behind,
+            Op::Loop { passes, .. } => self.loops.push((self.at, passes)),
+            Op::End => {
+                if let Some((start, left)) = self.loops.last_mut() {
+                    *left -= 1;
+                    if *left > 0 {
+                        self.at = *start;
+                    } else {
+                        self.loops.pop();
+                    }
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+}
