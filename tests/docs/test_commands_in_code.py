@@ -27,6 +27,7 @@ _OTHERS = {
     "eeectl VERB": "any verb",
     "eeectl COMMAND": "any verb",
     "eeectl --": "an option of eeectl itself",
+    "eeectl study [LAB]": "how a verb is used, as its help shows it",
 }
 """Beginnings of what is no whole command, and why."""
 
