@@ -60,7 +60,7 @@ VERBS: Final = (
         "doctor",
         "eeectl.verbs.setup.doctor:doctor_app",
         "labs",
-        "Show what is missing on this machine and, with LAB, in a lab, with the command that mends each.",
+        "Check this machine and, with LAB, a lab; print a command that mends each problem.",
     ),
     Verb(
         "eee",
@@ -129,7 +129,7 @@ VERBS: Final = (
         "regulate",
         "eeectl.verbs.regulate:regulate_app",
         "measure",
-        "Choose the links that a program needs, run it without the others beside the baseline, and restore the lab.",
+        "Find the links that a program needs, measure it with the others off, then restore the lab.",
     ),
     Verb(
         "report",

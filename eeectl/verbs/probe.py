@@ -90,7 +90,7 @@ def probe(
     since
         A pause starts at the last answer (`answer`) or at the last echo (`echo`, as `ping -i` does).
     payload_byte
-        Data behind an echo's ICMP header of 8 bytes, bytes; the default is Miwa's and that of `ping`.
+        ICMP payload, bytes; the default is that of `ping`.
     stream_from
         A third host, which meanwhile sends both a small frame every --stream-every-us, so that the switches' ports to
         them stay awake: what echoes then wait for is the hosts' cards. Choose a quarter of the hold, or less.

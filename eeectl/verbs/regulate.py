@@ -70,7 +70,7 @@ def regulate(
     options: Annotated[ProgramOptions, Parameter(name="*")] = ProgramOptions(),  # noqa: B008 - frozen
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
 ) -> int:
-    """Choose the links that a program needs, run it without the others beside the baseline, and restore the lab.
+    """Find the links that a program needs, measure it with the others off, then restore the lab.
 
     A pre-run counts who sends how much to whom. Links go off while every channel carries less than a peak: by
     Koibuchi's selection (`peak` in the table), and with trees chosen for the least power (`least`). Every choice is
@@ -92,7 +92,7 @@ def regulate(
         What a channel may carry in the pre-run, such as 12MB, or 40% of what a cable can carry in its time. Several may
         be given.
     sweep
-        Instead of peaks: so many of them, from the busiest channel's amount up to more than the program sends.
+        Try this many peaks instead of --peak, from the busiest channel's load upwards.
     knob
         What is done with links that are not needed: `off`; `speed`, lower; `eee`, low-power idle; `hold`, the
         same with the hold time of --hold-us, on links with an end whose family can set it.
@@ -121,8 +121,8 @@ def regulate(
     plan
         Only choose and prove; nothing is changed.
     resume
-        A run of this command that was stopped: run the trials that it misses, with the choices that it began with, and
-        print its table. Of a run that has ended the table is printed again. --figure and --calibration may be others.
+        A stopped run of this command: run the remaining trials with the original choices, and print the table.
+        Of a run that has ended the table is printed again. --figure and --calibration may be others.
     yes
         With --resume: do not ask about settings that somebody changed since the run stopped.
     as_json

@@ -77,7 +77,7 @@ def study(
     command
         After --: a command that is on the hosts, whose cost is studied. No shell reads it.
     precision
-        Half width of the intervals that are wanted, of each value. Default: 2%.
+        Target half width of every 95 % interval, relative to its value. Default: 2%.
     budget
         Time that it may take, such as 90s, 40m or 2h, by the wall's clock; with --resume, from now on. The pilot is
         finished in any case. Default: 40m.

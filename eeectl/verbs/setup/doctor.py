@@ -20,7 +20,7 @@ doctor_app = App(name="doctor")
 
 @doctor_app.default
 def doctor(lab: LabName = "", *, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
-    """Show what is missing on this machine and, with LAB, in a lab, with the command that mends each.
+    """Check this machine and, with LAB, a lab; print a command that mends each problem.
 
     Nothing is changed. Of a lab its files, secrets, devices and the tools of its nodes are looked at; it has to be
     named. Exit status 1 if anything is missing that is not optional.

@@ -1,0 +1,44 @@
+"""Docs and help are in plain English: short sentences on average, none endless, none of the banned phrases."""
+
+from statistics import mean
+
+import pytest
+
+from tests.support.words import BOUNDS, LONGEST, MEAN, banned_in, lengths, sentences, texts
+
+TEXTS = texts()
+by_name = pytest.mark.parametrize("name", TEXTS)
+
+
+@by_name
+def test_sentences_are_short(name: str) -> None:
+    counts = lengths(TEXTS[name]) or [0]
+    average, longest = BOUNDS.get(name, (MEAN, LONGEST))
+    assert mean(counts) <= average, "`python -m tests.support.words` shows all texts"
+    assert max(counts) <= longest, max(sentences(TEXTS[name]), key=lambda one: len(one.split()))
+
+
+@by_name
+def test_no_phrase_is_banned(name: str) -> None:
+    assert banned_in(TEXTS[name]) == []
+
+
+def test_bounds_are_of_texts_that_need_them() -> None:
+    needless = [
+        name
+        for name in BOUNDS
+        if name not in TEXTS or (mean(lengths(TEXTS[name])) <= MEAN and max(lengths(TEXTS[name])) <= LONGEST)
+    ]
+    assert needless == [], "remove them from BOUNDS"
+
+
+def test_only_running_text_counts() -> None:
+    page = (
+        "# A head\n\nOne two. Three `a b c` four!\n\n```sh\nnot this one\n```\n\n| nor | this |\n\n"
+        "* An item\n  goes on\n* second item\n"
+    )
+    assert list(sentences(page)) == ["One two.", "Three x four!", "An item goes on", "second item"]
+
+
+def test_a_banned_phrase_is_found_across_lines_and_has_a_better_one() -> None:
+    assert banned_in("It has so many\nof them.") == ["'so many of': a number"]
