@@ -16,6 +16,7 @@ from analysis.report.estimates import estimates
 from analysis.report.findings.finding import Finding
 from analysis.report.findings.table import findings_of
 from analysis.report.headline import headline
+from analysis.report.lead import lead_sentence
 from analysis.report.measured import measured
 from analysis.report.methods import methods
 from analysis.report.networks import networks
@@ -45,6 +46,9 @@ SECTIONS: Final[Sequence[Callable[[ReportData], Section | Missing]]] = (
 )
 """Every section that a report may have, in the order of the page; doubts and what is missing come before `_LAST`."""
 
+_FIRST: Final = 5
+"""Findings of the first screen."""
+
 _LAST: Final = ("methods", "measured")
 
 
@@ -59,6 +63,8 @@ class Report:
     doubts: tuple[Doubts, ...]
     missing: tuple[Missing, ...]
     references: tuple[Reference, ...] = ()
+    banner: str = ""
+    """What holds for every figure of watts; once, above all."""
 
     @property
     def drawings(self) -> tuple[Drawing, ...]:
@@ -76,10 +82,8 @@ class Report:
 def report_of(data: ReportData) -> Report:
     """Everything that these runs have data for."""
     made = [section(data) for section in SECTIONS]
-    sections = tuple(one.with_note(data.watts_note) for one in made if isinstance(one, Section))
+    sections = tuple(one for one in made if isinstance(one, Section))
     lead, lead_table = headline(data) or (None, None)
-    if lead is not None and data.watts_note and "joules" in lead.caption:
-        lead = lead.with_caption(f"{lead.caption} {data.watts_note}")
     return Report(
         findings_of(data),
         lead,
@@ -88,6 +92,7 @@ def report_of(data: ReportData) -> Report:
         doubts_of(sections),
         tuple(one for one in made if isinstance(one, Missing)),
         references_of(data, [section.name for section in sections]),
+        data.watts_note,
     )
 
 
@@ -101,7 +106,7 @@ class _Link:
 
 def page(data: ReportData, report: Report) -> str:
     """The whole page as HTML, without external references."""
-    return render(report, _title(data), _made(data), *_LAST)
+    return render(report, lead_sentence(data), f"{_about(data)}. {_made(data)}", *_LAST)
 
 
 def render(report: Report, title: str, made: str, *last: str) -> str:
@@ -114,11 +119,13 @@ def render(report: Report, title: str, made: str, *last: str) -> str:
         lstrip_blocks=True,
     )
     numbers = {drawing.name: number for number, drawing in enumerate(report.drawings, start=1)}
+    linked = [(one, _link(one, report, numbers)) for one in report.findings]
     return jinja.get_template("page.html.j2").render(
         title=title,
         made=made,
         report=report,
-        findings=[(one, _link(one, report, numbers)) for one in report.findings],
+        findings=linked[:_FIRST],
+        more_findings=linked[_FIRST:],
         body=[section for section in report.sections if section.name not in last],
         provenance=[section for section in report.sections if section.name in last],
         doubt_counts={one.section: len(one.sentences) for one in report.doubts},
@@ -149,7 +156,7 @@ def save_figures(report: Report, folder: Path, style: FigureStyle = PAGE) -> tup
     return report.drawings
 
 
-def _title(data: ReportData) -> str:
+def _about(data: ReportData) -> str:
     labs = " and ".join(dict.fromkeys(str(run.facts.get("lab", "?")) for run in data.runs))
     names = ", ".join(dict.fromkeys(str(run.facts.get("name", run.name)) for run in data.runs))
     return f"Lab {labs}: {names}"

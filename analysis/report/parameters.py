@@ -1,25 +1,20 @@
 """Every parameter of the calibration, with its interval."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from pydantic import BaseModel
 
 from analysis.calibration import Calibration, Estimate
+from analysis.calibration_names import NAMES, whose
+from analysis.interval import Interval
 from analysis.report.measure import fit_command
 from analysis.report.report_data import ReportData
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 
-_UNITS = {
-    "us": "us",
-    "watt": "W",
-    "fraction": "1",
-    "picojoule": "pJ",
-    "nanojoule": "nJ",
-    "count": "1",
-    "byte": "byte",
-    "percent": "%",
-}
+_LEFT_OUT: Final = frozenset({"which"})
+"""Said of the whole policy instead."""
 
 
 def parameters(data: ReportData) -> Section | Missing:
@@ -28,7 +23,7 @@ def parameters(data: ReportData) -> Section | Missing:
     calibration = data.calibration
     if calibration is None:
         return Missing(title, "no calibration was given.", fit_command(data))
-    tables = [_table("links", "EEE policy of links", calibration.links.items())]
+    tables = [_table("links", "EEE policy of links", _links(data, calibration))]
     tables.append(_table("power", "Power", _power(calibration)))
     tables.append(_table("run-time", "Run time under EEE", calibration.run_time.items()))
     runs = {run.name for run in data.runs}
@@ -56,6 +51,14 @@ def parameters(data: ReportData) -> Section | Missing:
     return Section("parameters", title, text, tables=kept, warnings=sentences, watts="tables")
 
 
+def _links(data: ReportData, calibration: Calibration) -> Iterator[tuple[str, BaseModel]]:
+    """Each policy, by the path that was probed and whose it is."""
+    hosts = sorted({host for run in data.runs for host in run.hosts})
+    for name, link in calibration.links.items():
+        of = whose(link, hosts)
+        yield f"{name} ({of})" if of else name, link
+
+
 def _by_sentence(of: Mapping[str, Iterable[str]]) -> list[str]:
     """Each sentence once, with all that it is about."""
     names: dict[str, list[str]] = {}
@@ -81,29 +84,40 @@ def _table(name: str, title: str, parts: Iterable[tuple[str, BaseModel]]) -> Tab
 def _rows(owner: str, part: BaseModel, prefix: str) -> Iterator[tuple[Cell, ...]]:
     """Rows of a part and of its own parts; text, lists and None are skipped."""
     for key in type(part).model_fields:
-        yield from _row(owner, key, getattr(part, key), prefix)
+        if key not in _LEFT_OUT and not (key == "card_count" and getattr(part, "card_wake_us", None) is None):
+            yield from _row(owner, key, getattr(part, key), prefix)
 
 
 def _row(owner: str, key: str, value: object, prefix: str) -> Iterator[tuple[Cell, ...]]:
     text, unit = _named(key)
     if isinstance(value, Estimate):
-        yield owner, f"{prefix}{text}", unit, value.interval
+        yield owner, f"{prefix}{text}", unit, _in_unit(value.interval, key)
     elif isinstance(value, BaseModel):
-        yield from _rows(owner, value, f"{prefix}{text}, ")
+        yield from _rows(owner, value, f"{prefix}{text}: ")
     elif isinstance(value, dict):
         for inner, one in value.items():
-            yield from _row(owner, f"{key} {inner}", one, prefix)
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield owner, f"{prefix}{text}", unit, float(value) if isinstance(value, float) else value
+            name = f"{text} {inner:,} {unit}" if isinstance(inner, int) else f"{text} {inner}"
+            if isinstance(one, BaseModel):
+                yield from _rows(owner, one, f"{prefix}{name.strip()}: ")
+            else:
+                for below, deepest in one.items():
+                    yield from _rows(owner, deepest, f"{prefix}{name} at {below:,} Mb/s: ")
+    elif isinstance(value, bool):
+        yield owner, f"{prefix}{text}", "", "yes" if value else "no"
+    elif isinstance(value, int | float):
+        share = 100 if key.endswith("_fraction") else 1
+        yield owner, f"{prefix}{text}", unit, share * value
     elif key == "kind":
         yield owner, f"{prefix}{text}", "", str(value)
 
 
+def _in_unit(found: Interval, key: str) -> Interval:
+    """A fraction in percent, as its name's unit is."""
+    scale = 100 if key.endswith("_fraction") else 1
+    return Interval(scale * found.value, scale * found.low, scale * found.high)
+
+
 def _named(key: str) -> tuple[str, str]:
-    """Words and unit of a key whose last word is its unit."""
-    if key == "alpha_per_us":
-        return "alpha", "1/us"
-    head, _, last = key.rpartition("_")
-    if last in _UNITS and head:
-        return head.replace("_", " "), _UNITS[last]
-    return key.replace("_", " ").replace("port by mbps", "port at Mb/s").replace("port by kind", "port with"), ""
+    """Words and unit of a key; a remark in brackets is none."""
+    text, unit = NAMES.get(key, (key.replace("_", " "), ""))
+    return text, "" if unit.startswith("(") else unit

@@ -7,7 +7,8 @@ import pytest
 from pydantic import BaseModel
 
 from analysis.calibration import LinkPolicy, PortPower, PowerPart, ProgramTime, SwitchPower
-from eeectl.calibration_text import INTERVAL, NAMES, calibration_text
+from analysis.calibration_names import NAMES
+from eeectl.calibration_text import INTERVAL, calibration_text
 from tests.support.measured.synthetic_run import about, calibration
 
 PARTS = (LinkPolicy, SwitchPower, PowerPart.model_fields["andujar"].annotation, ProgramTime)

@@ -1,5 +1,6 @@
 """What an inventory says of all its watts stands beside every figure of watts: report, fit, predict, compare."""
 
+import html
 import json
 import shutil
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from analysis.calibration import Calibration, load_calibration, save_calibration
 from analysis.report.drawing import Drawing
-from analysis.report.page import report_of
+from analysis.report.page import page, report_of
 from analysis.report.report_data import read_report_data
 from analysis.report.section import Section
 from eeectl.cli import run
@@ -32,16 +33,21 @@ def _report(study: Path, fitted: Calibration | None) -> tuple[dict[str, Section]
 
 
 @pytest.mark.slow
-def test_the_note_is_in_the_caption_of_every_figure_of_watts_and_of_no_other(study: Path) -> None:
-    sections, lead = _report(study, calibration())
+def test_the_note_is_on_the_page_once_above_all(study: Path) -> None:
+    data = read_report_data([study], calibration(), "calibration.yaml")
+    text = " ".join(html.unescape(page(data, report_of(data))).split())
+    assert text.count(NOTE) == 1
+    assert text.index(NOTE) < text.index('id="findings"')
+
+
+@pytest.mark.slow
+def test_a_section_alone_has_the_note_at_each_figure_of_watts(study: Path) -> None:
+    sections, _ = _report(study, calibration())
     for section in sections.values():
         of_watts = section.name in ("saving", "trade", "power", "networks")
-        assert all((NOTE in drawing.caption) == of_watts for drawing in section.drawings), section.name
-    assert lead is not None
-    assert NOTE in lead.caption
-    assert sections["saving"].drawings
-    assert sections["power"].drawings
-    assert NOTE in sections["parameters"].text
+        noted = section.with_note(NOTE)
+        assert all((NOTE in drawing.caption) == of_watts for drawing in noted.drawings), section.name
+    assert NOTE in sections["parameters"].with_note(NOTE).text
 
 
 @pytest.mark.slow

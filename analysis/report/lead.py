@@ -1,0 +1,108 @@
+"""The first line of a report: what was found, in plain words, with the two numbers that matter."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from analysis.configurations import state_text
+from analysis.report.changes import Change, changes_of
+from analysis.report.eee_effect import Effect, over_gaps
+from analysis.report.report_data import ReportData
+from analysis.report.table import number
+
+_Lead = Callable[[ReportData], str]
+
+NOTHING: Final = "Nothing was measured yet that shows what EEE costs"
+
+
+def lead_sentence(data: ReportData) -> str:
+    """Without intervals, which the findings below it have; without an end, as a title has none."""
+    return next((text for lead in LEADS if (text := lead(data))), NOTHING)
+
+
+def _over_gaps(data: ReportData) -> str:
+    """Cost and saving of the program with the most gaps, each at its largest."""
+    groups = over_gaps(data)
+    name = max(groups, key=lambda key: len(groups[key]), default="")
+    effects = groups.get(name, ())
+    known = [one for one in effects if one.has_interval]
+    if not known:
+        return ""
+    worst = max(known, key=lambda one: one.slower_percent.interval.value)
+    cost = worst.slower_percent.interval
+    if cost.low <= 0:
+        return f"EEE makes {name} no slower than its trials resolve ({_percent(cost.high)}){_most_saved(known)}"
+    return f"EEE makes {name} up to {_percent(cost.value)} slower{_most_saved(known)}"
+
+
+def _most_saved(effects: Sequence[Effect]) -> str:
+    saved = [one.saved_percent for one in effects if one.saved_percent is not None]
+    if not saved:
+        return "; what it saves was not measured"
+    best = max(saved, key=lambda one: one.value)
+    if best.high <= 0:
+        return f", and costs at least {_percent(-best.value)} more energy"
+    if best.low <= 0:
+        return f", and saves no energy that its meters resolve ({_percent(best.high)} at most)"
+    return f", and saves up to {_percent(best.value)} of the network's energy"
+
+
+def _of_eee(data: ReportData) -> str:
+    """The configuration that EEE slows down most, of those that were repeated enough."""
+    changes = [one for one in changes_of(data) if one.of_eee]
+    known = [one for one in changes if one.time.has_interval]
+    if not changes:
+        return ""
+    worst = max(known or changes, key=lambda one: one.slower_percent.value)
+    if not known:
+        size = f"{worst.slower_percent.value:+.2g} % in {worst.time.blocks} block{'s' * (worst.time.blocks > 1)}"
+        return f"What EEE costs {worst.name} is not known yet: {size} may be chance"
+    return f"EEE makes {worst.name} {_slower(worst)}{_energy(worst)}"
+
+
+def _of_others(data: ReportData) -> str:
+    """The setting with the largest saving in time lost or won, where EEE was not switched."""
+    known = [one for one in changes_of(data) if one.time.has_interval and not one.of_eee]
+    if not known:
+        return ""
+    worst = max(known, key=lambda one: abs(one.slower_percent.value))
+    setting = state_text(tuple(one for one in worst.point.state if one not in worst.base.state))
+    return f"With {setting}, {worst.name} is {_slower(worst)}{_energy(worst)}"
+
+
+def _slower(one: Change) -> str:
+    cost = one.slower_percent
+    if cost.low > 0:
+        return f"{_percent(cost.value)} slower"
+    if cost.high < 0:
+        return f"{_percent(-cost.value)} faster"
+    return f"no slower than {one.time.blocks} blocks resolve ({_percent(cost.high)})"
+
+
+def _energy(one: Change) -> str:
+    saved = one.saved_percent
+    if saved is None:
+        return "; what it saves was not measured"
+    if saved.low <= 0 <= saved.high:
+        return f", and saves no energy that its meters resolve ({_percent(saved.high)} at most)"
+    return f", and {'saves' if saved.value > 0 else 'costs'} {_percent(abs(saved.value))} of the network's energy"
+
+
+def _of_links(data: ReportData) -> str:
+    """Where no program ran: when a link sleeps, and what its wake takes."""
+    links = {} if data.calibration is None else data.calibration.links
+    for link in links.values():
+        if link.hold_us is not None and link.wake_us is not None:
+            hold, wake = link.hold_us.value, link.wake_us.value
+            return f"Links sleep after {number(hold)} µs without frames, and wake in {number(wake)} µs"
+        if link.kind == "off":
+            return f"Links do not sleep in pauses of up to {link.largest_gap_us / 1e3:.3g} ms"
+    return ""
+
+
+def _percent(value: float) -> str:
+    """Two digits: the title is to be read, the findings to be cited."""
+    return f"{float(f'{value:.2g}'):g} %"
+
+
+LEADS: Final[Sequence[_Lead]] = (_over_gaps, _of_eee, _of_others, _of_links)
+"""What the first line may say; the first that has something to say does."""
