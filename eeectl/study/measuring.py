@@ -61,6 +61,9 @@ class Measuring:
     clock: Callable[[], float]
     console: Console
     fit_runs: Fit = fit_runs
+    views: Sequence[str] = ()
+    """Options of each run, such as where live data are exported."""
+
     missing: bool = field(default=False, init=False)
     """Whether a run ended with trials missing."""
     _begun_s: float = field(default=0.0, init=False)
@@ -266,7 +269,7 @@ class Measuring:
         if kind == POWER and "links" in self._stale:
             self._fit_links_beside(run)
         self.console.rule(f"eeectl {shlex.join(['run', *words])}", align="left")
-        status = self.run_eeectl("run", *words, "--runs", str(self.folder.runs))
+        status = self.run_eeectl("run", *words, "--runs", str(self.folder.runs), *self.views)
         if status not in (DONE, PENDING):
             return status
         self.missing = self.missing or status == PENDING

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from controller.experiments.experiment_file import experiment_of
 from controller.experiments.validation import validate_experiment
+from controller.live.export.attach import ViewOptions
 from eeectl.after_dashes import AfterDashes
 from eeectl.exit_status import DONE, INTERRUPTED, PENDING
 from eeectl.lab_name import LabName, lab_in_reach, lab_operand
@@ -58,6 +59,7 @@ def study(
     resume: Path | None = None,
     only_design: Annotated[bool, Parameter(name="--design", negative="")] = False,
     yes: Annotated[bool, Parameter(name=("--yes", "-y"), negative="")] = False,
+    views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
 ) -> int:
     r"""Measure a lab until its parameters are known: EEE policy of links, what EEE and links off cost, watts of ports.
 
@@ -111,6 +113,8 @@ def study(
         Only write the experiments' files, for you to read and edit; --resume runs them.
     yes
         Change the routing without confirmation.
+    views
+        Where live data of each run are exported.
 
     """
     hosts = names_in(hosts)
@@ -141,9 +145,10 @@ def study(
     lab_in_reach(folder.lab)
     pace = Pace(known.name)
     commands = partial(run_eeectl, on_interrupt=pace.hurry)
+    measuring = Measuring(known, folder, commands, pace.wall_s, console, views=views.words)
     pace.work()
     try:
-        status = _execute(folder, console, Measuring(known, folder, commands, pace.wall_s, console), yes=yes)
+        status = _execute(folder, console, measuring, yes=yes)
     except KeyboardInterrupt:
         status = INTERRUPTED
     finally:

@@ -11,7 +11,7 @@ They cannot delay the run, and an error in them ends the export and not the run.
 import contextlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -68,6 +68,14 @@ class ViewOptions:
     influx_bucket: str = "eee"
     influx_org: str = ""
     influx_token_file: str = ""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The options that say so, for another eeectl; none if nothing is exported."""
+        if not self:
+            return ()
+        given = {name: value for name, value in asdict(self).items() if value}
+        return tuple(word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", value))
 
     def __bool__(self) -> bool:
         """Whether anything is exported."""

@@ -224,7 +224,10 @@ def test_a_study_that_was_interrupted_goes_on_where_it_was(tmp_path: Path, first
     assert _measuring(folder, stopped, fit=first_fit).execute() == INTERRUPTED
     assert [block.kind for block in folder.blocks] == ["probe-sweep"]
     again = _ToyLab()
-    assert _measuring(StudyFolder.open(folder.path), again, fit=first_fit).execute() == DONE
+    study = _measuring(StudyFolder.open(folder.path), again, fit=first_fit)
+    study.views = ("--prometheus", "9464")
+    assert study.execute() == DONE
+    assert all(call[-2:] == ("--prometheus", "9464") for call in again.calls)
     first, *rest = again.calls
     assert first[1].endswith("alltoall-eee")
     assert "--resume" in first

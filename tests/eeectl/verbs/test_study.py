@@ -1,10 +1,13 @@
 """`eeectl study` of a program: what it designs, and the mistakes that it reports before it makes a folder."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
 
+from controller.live.export.attach import ViewOptions
+from eeectl.application import parse
 from eeectl.cli import run
 
 
@@ -62,3 +65,11 @@ def test_mistakes_are_reported_in_a_sentence(
     said = capsys.readouterr()
     assert sentence in said.err
     assert not (tmp_path / "studies").exists(), "nothing is made of what cannot run"
+
+
+def test_exports_of_a_study_are_those_of_its_runs() -> None:
+    options = ViewOptions(prometheus="127.0.0.1:9464", influx="http://127.0.0.1:8086", influx_token_file="token")
+    call = parse(["run", "--resume", "runs/x", *options.words], print_error=False)
+    assert isinstance(call, partial)
+    assert call.keywords["views"] == options
+    assert ViewOptions().words == ()
