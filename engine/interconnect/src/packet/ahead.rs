@@ -15,10 +15,18 @@ use crate::routing::Request;
 const AHEAD: usize = 10;
 
 /// A few events with their packets, and the ways of these.
-pub(super) struct Coming<'a> {
+struct Coming<'a> {
     words: &'a [u32],
     packets: &'a [Packet],
     ways: [Way; AHEAD],
+}
+
+impl Coming<'_> {
+    const NOTHING: Self = Self {
+        words: &[],
+        packets: &[],
+        ways: [Way::Open; AHEAD],
+    };
 }
 
 impl PacketEngine {
@@ -26,24 +34,33 @@ impl PacketEngine {
     pub(super) fn execute_ahead(&mut self, bucket: &Bucket) {
         let mut words = bucket.words.chunks(AHEAD);
         let mut packets = bucket.packets.as_slice();
-        let mut now = self.look_far(&mut words, &mut packets);
-        self.look_near(&now);
-        let mut next = self.look_far(&mut words, &mut packets);
-        while !now.words.is_empty() {
-            let far = self.look_far(&mut words, &mut packets);
-            self.look_near(&next);
+        let mut stages = [const { Coming::NOTHING }; 3];
+        let [now, next, _] = &mut stages;
+        self.look_far(&mut words, &mut packets, now);
+        self.look_near(now);
+        self.look_far(&mut words, &mut packets, next);
+        for turn in 0.. {
+            self.look_far(&mut words, &mut packets, &mut stages[(turn + 2) % 3]);
+            self.look_near(&stages[(turn + 1) % 3]);
+            let now = &stages[turn % 3];
+            if now.words.is_empty() {
+                return;
+            }
             self.execute(now.words, now.packets, Some(&now.ways));
-            now = std::mem::replace(&mut next, far);
         }
     }
 
     /// Take the next events; find the ways of their packets, as far as they do not depend on what happens before, and ask
     /// for what the events name.
     #[inline(always)]
-    fn look_far<'a>(&self, chunks: &mut Chunks<'a, u32>, packets: &mut &'a [Packet]) -> Coming<'a> {
+    fn look_far<'a>(
+        &self,
+        chunks: &mut Chunks<'a, u32>,
+        packets: &mut &'a [Packet],
+        coming: &mut Coming<'a>,
+    ) {
         let words = chunks.next().unwrap_or_default();
         let vcs = usize::from(self.parameters.vcs);
-        let mut ways = [Way::Open; AHEAD];
         let mut known = 0;
         for &word in words {
             match Event::of(word) {
@@ -52,13 +69,10 @@ impl PacketEngine {
                         continue;
                     };
                     let way = self.way(packet);
-                    ways[known] = way;
+                    coming.ways[known] = way;
                     known += 1;
                     self.queues.prefetch(self.buffer(from, packet));
-                    if let Way::Node(port) | Way::Hop(Request { port, .. }) = way {
-                        prefetch(&self.outputs, port as usize);
-                        prefetch(&self.room, port as usize * vcs);
-                    }
+                    self.prefetch_way(way);
                 }
                 Event::Credit { buffer } => {
                     prefetch(&self.room, buffer as usize);
@@ -75,12 +89,16 @@ impl PacketEngine {
                 Event::Forget { .. } => {}
             }
         }
-        let (own, behind) = packets.split_at(known);
-        *packets = behind;
-        Coming {
-            words,
-            packets: own,
-            ways,
+        (coming.packets, *packets) = packets.split_at(known);
+        coming.words = words;
+    }
+
+    /// Ask for the output that a packet takes, if that is known.
+    #[inline(always)]
+    pub(super) fn prefetch_way(&self, way: Way) {
+        if let Way::Node(port) | Way::Hop(Request { port, .. }) = way {
+            prefetch(&self.outputs, port as usize);
+            prefetch(&self.room, port as usize * usize::from(self.parameters.vcs));
         }
     }
 

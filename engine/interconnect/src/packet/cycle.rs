@@ -86,12 +86,15 @@ impl PacketEngine {
             let Some(packet) = packets.next() else {
                 return;
             };
+            let buffer = self.buffer(from, packet);
             let way = match self.way(packet) {
-                Way::Open if self.queues.is_first(self.buffer(from, packet), step) => {
+                Way::Open if self.queues.is_first(buffer, step) => {
                     Way::Hop(self.choose(from, packet))
                 }
                 way => way,
             };
+            self.queues.prefetch(buffer);
+            self.prefetch_way(way);
             routed.push((from, *packet, way));
         }
     }
