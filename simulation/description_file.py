@@ -34,31 +34,39 @@ def _problem(source: YamlSource, found: Any) -> Problem:
 
 
 def keys_at(loc: Sequence[str | int]) -> list[str]:
-    """The keys that exist at a pydantic location, which names the kind of a network after its key.
+    """The keys that exist at a pydantic location, which names the kind of a network or program after its key.
 
     >>> keys_at(("network", "k_ary_tree"))
     ['kind', 'k', 'levels', 'link_latency']
+    >>> keys_at(("programs", "jobs", 0, "program", "file"))
+    ['kind', 'path']
     """
     models: list[type[BaseModel]] = [Description]
     for part in loc:
+        if isinstance(part, int):
+            continue  # of a list, whose items are alike
         if len(models) > 1:
             models = [one for one in models if part in get_args(one.model_fields[_KIND].annotation)]
         else:
-            models = _models(models[0].model_fields[str(part)].annotation)
+            models = _models(models[0].model_fields[part].annotation)
     return list(models[0].model_fields)
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
     """Models that a field's annotation names."""
-    if get_origin(annotation) in (Union, UnionType, Annotated):
+    if get_origin(annotation) in (Union, UnionType, Annotated, list):
         return [model for part in get_args(annotation) for model in _models(part)]
     return [annotation] if isinstance(annotation, type) and issubclass(annotation, BaseModel) else []
 
 
 _KIND: Final = "kind"
-"""Tells networks apart."""
+"""Tells networks apart, and programs."""
+
+_TOLD_APART: Final = ("network", "program")
+"""Keys behind which pydantic names the kind, too."""
 
 
 def _place(found: Any) -> Place:
-    """Where the mistake is; the kind of network, which pydantic names too, is no key."""
-    return [part for index, part in enumerate(found["loc"]) if index != 1 or found["loc"][0] != "network"]
+    """Where the mistake is; the kind that pydantic names is no key."""
+    loc = found["loc"]
+    return [part for index, part in enumerate(loc) if index == 0 or loc[index - 1] not in _TOLD_APART]

@@ -187,3 +187,14 @@ def test_the_engine_refuses_a_channel_longer_than_it_can_hold() -> None:
         ):
             with pytest.raises((SimulationError, OverflowError)):
                 network_facts(form)
+
+
+def test_an_unknown_key_of_a_program_is_named_with_those_that_exist(tmp_path: Path) -> None:
+    file = tmp_path / "x.yaml"
+    file.write_text(
+        "name: x\nnetwork: {kind: torus, radix: [4]}\nrouting: dor\nrouter: {vcs: 2}\n"
+        "programs:\n  cycle_ns: 1\n  flit_byte: 8\n  jobs: [{program: {kind: stencil, grid: [2, 2]}}]\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(ExperimentError, match=r"program\.grid: is unknown here; write one of kind, "):
+        read_description(file)
