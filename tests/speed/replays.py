@@ -93,11 +93,15 @@ def described(program: Path, ranks: int, own: dict[str, Any]) -> Description:
 def measure(case: str, side: int) -> dict[str, float]:
     """One replay: figures by second of processor time."""
     make, own = CASES[case]
+    return measure_program(make(side), own)
+
+
+def measure_program(program: Program, own: dict[str, Any]) -> dict[str, float]:
+    """As `measure`, of any program; `own` is the case's keys."""
     with TemporaryDirectory() as place:
         path = Path(place) / "x.replay"
-        program = make(side)
         write_program(path, program)
-        description = described(path, side**3, own)
+        description = described(path, program.ranks, own)
         assert description.programs is not None
         began = time.process_time()
         replay = begin_replay(description, description.programs, (description.links, description.node_links), 1)

@@ -32,6 +32,7 @@ _SPEED: Final = (
     Script("probe_truth", ("miwa", "--count", "20", "--force")),
     Script("actuation", None, ("--json",), lacking="an apply by netmiko takes a minute on the smallest lab"),
     Script("replays", ("--side", "3", "--rounds", "1")),
+    Script("ranks", ("--side", "3")),
     Script("netmiko_ports", None, None, lacking="`actuation` runs it"),
     Script("recorder_overhead", ("--rounds", "1", "--calls", "20000", "--force")),
     Script("twin_live", ("--rounds", "1", "--seconds", "1", "--echoes", "50", "--json", "--force"), ("--json",)),
