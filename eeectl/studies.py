@@ -3,31 +3,54 @@
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from math import isnan
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.table import Table
 
+from analysis.interval import Interval
+from analysis.report.findings.finding import with_unit
 from eeectl.exit_status import DONE, INTERRUPTED
+from eeectl.report_files import ReportFiles, page_file
 from simulation.pool import Pool
 from simulation.studies.estimate import corrected, estimated_s
-from simulation.studies.expand import cases_of
+from simulation.studies.expand import Case, cases_of, workload_axes
+from simulation.studies.pairs import pairs_of
 from simulation.studies.points import StudyPoint, StudyTask, tasks_of
-from simulation.studies.results import POINTS, StudyResults
+from simulation.studies.results import POINTS, StudyResults, read_links
+from simulation.studies.statement import StudyData
 from simulation.studies.study import Study, read_study
 from simulation.studies.sweep import missing, simulate_study
 from simulation.worker import Simulated
+
+if TYPE_CHECKING:
+    from simulation.report.studies import StudyReport
+    from simulation.studies.advise import Choice
+    from simulation.studies.statement import Judged
 
 _FOLDER: Final = "simulations"
 _WHOLE: Final = "-whole"
 
 
-def simulate_study_file(
-    file: Path, output: Path | None, pool: Pool, processes: int, *, whole: bool, as_json: bool
-) -> int:
+@dataclass(frozen=True, slots=True)
+class StudyOptions:
+    """What is asked of a study: its whole set, advice in place of statements, a page, JSON."""
+
+    whole: bool
+    advise: bool
+    report: bool
+    as_json: bool
+
+
+def simulate_study_file(file: Path, output: Path | None, pool: Pool, processes: int, options: StudyOptions) -> int:
     """Simulate a study's reduced set, or all of it, and print what it gave; the exit status."""
     study = read_study(file)
-    whole = whole or study.reduced is None
+    whole = options.whole or study.reduced is None
     cases = cases_of(study, file.parent, whole=whole)
     folder = output or Path(_FOLDER) / (study.name + (_WHOLE if whole and study.reduced is not None else ""))
     results = StudyResults(folder, cases)
@@ -40,11 +63,91 @@ def simulate_study_file(
         words = "1 point is" if kept == 1 else f"{kept} points are"
         print(f"eeectl: interrupted; {words} kept in {folder}: the same command goes on.", file=sys.stderr)
         return INTERRUPTED
-    if as_json:
-        print(json.dumps({"folder": str(folder), "points": len(results.points)}, indent=1))
-    else:
-        print(f"points: {folder / POINTS}")
+    found = _report(study, cases, results, len(tasks), whole=whole)
+    page = _write_page(found, folder) if options.report or options.advise else None
+    _show(found, folder, page, options)
     return DONE
+
+
+def _report(study: Study, cases: Sequence[Case], results: StudyResults, asked: int, *, whole: bool) -> "StudyReport":
+    from simulation.report.studies import StudyReport  # noqa: PLC0415 - drawing takes a second to load
+
+    left_out = study.reduced.leaves_out if study.reduced is not None and not whole else []
+    data = StudyData(cases, pairs_of(results.points, cases), partial(read_links, results.folder))
+    return StudyReport(study, results.folder, data, workload_axes(study), left_out, asked)
+
+
+def _write_page(found: "StudyReport", folder: Path) -> Path:
+    from simulation.report.studies import page, report_of  # noqa: PLC0415 - drawing takes a second to load
+
+    where = page_file(None, folder)
+    report = report_of(found)
+    ReportFiles().write(where, page(found, report), report)
+    return where
+
+
+def _show(found: "StudyReport", folder: Path, page: Path | None, options: StudyOptions) -> None:
+    statements, choices = found.judged, found.choices
+    if options.as_json:
+        plain: dict[str, Any] = {"folder": str(folder), "points": len(found.data.pairs)}
+        plain |= {"statements": [_statement(one) for one in statements], "choices": [_choice(one) for one in choices]}
+        print(json.dumps(plain | ({"report": str(page)} if page else {}), indent=1))
+        return
+    if options.advise:
+        _print_choices(found.study.name, choices)
+    else:
+        _print_statements(statements)
+    print(f"points: {folder / POINTS}")
+    if page is not None:
+        print(f"report: {page}")
+
+
+def _statement(one: "Judged") -> dict[str, str]:
+    stated, verdict = one.statement, one.verdict
+    return {"number": stated.number, "text": stated.text, "line": stated.line, "how": stated.how} | asdict(verdict)
+
+
+def _choice(one: "Choice") -> dict[str, Any]:
+    """Intervals that are not known have no ends."""
+    ends = {name: {key: None if isnan(end) else end for key, end in asdict(value).items()} for name, value in (
+        ("run_time_s", one.run_time_s), ("network_joule", one.network_joule), ("cluster_joule", one.cluster_joule),
+    )}  # fmt: skip
+    return {"labels": dict(one.labels), **ends, "seeds": one.seeds, "beaten_by": one.beaten_by}
+
+
+def _print_statements(statements: Sequence["Judged"]) -> None:
+    if not statements:
+        return
+    from simulation.report.studies import counted  # noqa: PLC0415 - drawing takes a second to load
+
+    table = Table(title="the paper's statements", caption=counted(statements), box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("no", "statement (line)", "ours", "verdict"):
+        table.add_column(name)
+    for one in statements:
+        table.add_row(
+            one.statement.number, f"{one.statement.text} ({one.statement.line})", one.verdict.ours, one.verdict.words
+        )
+    Console().print(table, markup=False)
+
+
+def _print_choices(name: str, choices: Sequence["Choice"]) -> None:
+    """Those that are beaten are struck out."""
+    table = Table(title=f"{name}: which choice for these jobs", box=SIMPLE_HEAD, pad_edge=False)
+    for column in ("choice", "run time", "network", "cluster", "beaten by"):
+        table.add_column(column, justify="left" if column in ("choice", "beaten by") else "right")
+    for one in choices:
+        cells = (
+            _with_unit(one.run_time_s, "s"),
+            _with_unit(one.network_joule, "J"),
+            _with_unit(one.cluster_joule, "J"),
+        )
+        style = "strike" if one.beaten_by else None
+        table.add_row(one.name, *cells, one.beaten_by, style=style)
+    Console().print(table)
+
+
+def _with_unit(one: Interval, unit: str) -> str:
+    return f"{one.value:.4g} {unit}" if isnan(one.low) else with_unit(one, unit)
 
 
 def _run(

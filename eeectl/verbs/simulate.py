@@ -17,7 +17,7 @@ from analysis.interval import Interval
 from analysis.report.findings.finding import with_unit
 from eeectl.exit_status import DONE, INTERRUPTED
 from eeectl.replayed_programs import best_policy, simulate_programs
-from eeectl.studies import simulate_study_file
+from eeectl.studies import StudyOptions, simulate_study_file
 from eeectl.verbs.report import report_simulations
 from lab.errors import LabError
 from simulation.calibrated import Calibrated
@@ -55,6 +55,7 @@ def simulate(
     engine: EngineName | Literal["auto"] | None = None,
     best: Annotated[bool, Parameter(negative="")] = False,
     whole: Annotated[bool, Parameter(negative="")] = False,
+    advise: Annotated[bool, Parameter(negative="")] = False,
     bound_slowdown: Annotated[float, Parameter(validator=Number(gte=0))] = 1.0,
     report: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -78,6 +79,8 @@ def simulate(
         Of a file with programs: try modes and holds of links, and say which saves the most energy within the bound.
     whole
         Of a study: all simulations, not its reduced set.
+    advise
+        Of a study: say which networks and policies no other beats in run time and energy, with a page.
     bound_slowdown
         With --best: the slowdown that is allowed, in percent.
     report
@@ -98,8 +101,9 @@ def simulate(
         if is_study(file):
             _refuse_for_studies(best=best, engine=engine is not None)
             processes = mpi_processes() - 1 if mpi else jobs
-            return simulate_study_file(file, output, pool, processes, whole=whole, as_json=as_json)
-        description = _description(file, engine, whole=whole)
+            options = StudyOptions(whole=whole, advise=advise, report=report, as_json=as_json)
+            return simulate_study_file(file, output, pool, processes, options)
+        description = _description(file, engine, for_studies="--whole" if whole else "--advise" if advise else "")
         folder = output or Path(_FOLDER) / description.name
         if best and description.programs is None:
             raise LabError("--best tries links' policies on programs: write programs in the simulation's file.")
@@ -111,9 +115,9 @@ def simulate(
         return _simulate(description, folder, pool, report=report, as_json=as_json)
 
 
-def _description(file: Path, engine: EngineName | Literal["auto"] | None, *, whole: bool) -> Description:
-    if whole:
-        raise LabError("--whole is for studies: name a study's file, or leave it out.")
+def _description(file: Path, engine: EngineName | Literal["auto"] | None, *, for_studies: str) -> Description:
+    if for_studies:
+        raise LabError(f"{for_studies} is for studies: name a study's file, or leave it out.")
     description = read_description(file)
     return description if engine is None else description.model_copy(update={"engine": engine})
 

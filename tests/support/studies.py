@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from tests.support import ROOT
+
 TINY = """\
 name: tiny
 chosen: ["Times are invented."]
@@ -35,3 +37,8 @@ def tiny(folder: Path, text: str = TINY) -> Path:
     path = folder / "tiny.yaml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def small(paper: str) -> str:
+    """A study of small networks under the names of a paper's."""
+    return (ROOT / "tests" / "support" / "study_files" / f"{paper}.yaml").read_text(encoding="utf-8")

@@ -42,3 +42,26 @@ def test_options_of_one_simulation_are_refused(
 ) -> None:
     assert eeectl(["simulate", str(file), *words]) == 1
     assert sentence in capsys.readouterr().err
+
+
+def test_advice_is_a_table_and_a_page(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert eeectl(["simulate", str(file), "--advise"]) == 0
+    out = capsys.readouterr().out
+    assert "which choice for these jobs" in out
+    assert "ring deep" in out
+    assert "report: simulations/tiny/report.html" in out
+    assert Path("simulations/tiny/figures/advice-wide.svg").is_file()
+    assert eeectl(["simulate", str(file), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {" ".join(one["labels"].values()) for one in found["choices"]} == {"ring always-on", "ring deep"}
+    # One seed has no interval.
+    assert found["choices"][0]["run_time_s"]["low"] is None
+
+
+@pytest.mark.parametrize("option", ["--whole", "--advise"])
+def test_options_of_studies_are_refused_for_a_simulation(
+    file: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    file.write_text("name: one\nnetwork: {kind: torus, radix: [4]}\nrouting: dor\nloads: [0.1]\n", encoding="utf-8")
+    assert eeectl(["simulate", str(file), option]) == 1
+    assert f"{option} is for studies" in capsys.readouterr().err
