@@ -10,6 +10,7 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from analysis.report.delay import delay
+from analysis.report.difference import difference
 from analysis.report.doubts import Doubts, doubts_of
 from analysis.report.drawing import Drawing
 from analysis.report.estimates import estimates
@@ -82,7 +83,9 @@ class Report:
 def report_of(data: ReportData) -> Report:
     """Everything that these runs have data for."""
     made = [section(data) for section in SECTIONS]
-    sections = tuple(one for one in made if isinstance(one, Section))
+    compared = difference(data)
+    first = () if compared is None else (compared,)
+    sections = (*first, *(one for one in made if isinstance(one, Section)))
     lead, lead_table = headline(data) or (None, None)
     return Report(
         findings_of(data),

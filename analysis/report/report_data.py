@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -81,6 +81,8 @@ class ReportData:
     runs: tuple[RunData, ...]
     calibration: Calibration | None = None
     calibration_file: str = ""
+    sides: tuple[tuple[RunData, ...], ...] = ()
+    """The runs of each operand of the command line: two of them are compared."""
 
     @property
     def watts_note(self) -> str:
@@ -98,6 +100,16 @@ class ReportData:
 def read_report_data(folders: Sequence[Path], calibration: Calibration | None, calibration_file: str) -> ReportData:
     """Read runs; LabError if a folder is not a run's."""
     return ReportData(tuple(_read(folder) for folder in folders), calibration, calibration_file)
+
+
+def in_sides(data: ReportData, operands: Sequence[Sequence[Path]]) -> ReportData:
+    """The same data, by the operands that named its runs; equal folders are of the first."""
+    seen: set[Path] = set()
+    sides = []
+    for folders in operands:
+        sides.append(tuple(run for run in data.runs if run.folder in folders and run.folder not in seen))
+        seen.update(folders)
+    return replace(data, sides=tuple(sides))
 
 
 def _read(folder: Path) -> RunData:

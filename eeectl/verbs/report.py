@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from analysis.calibration import load_calibration
-from analysis.report.report_data import read_report_data
+from analysis.report.report_data import in_sides, read_report_data
 from analysis.report.styles import STYLES, StyleName
 from analysis.report.trial_table import trial_table
 from eeectl.report_files import ReportFiles, page_file, replace_file
@@ -38,8 +38,9 @@ def report(
     ----------
     runs
         Folders of runs, or their names below runs/; or folders of simulations, or their names below simulations/, which
-        the page compares. A study's folder stands for all its runs. The page lists sections without data, with the
-        commands that measure them.
+        the page compares. A study's folder stands for all its runs. Of two, what both ran is compared: before
+        and after a firmware, one switch and another. The page lists sections without data, with the commands that
+        measure them.
     calibration
         Fitted parameters: a file of `eeectl fit`. It adds curves, estimates and predictions. Simulations
         have their own.
@@ -69,7 +70,8 @@ def report(
     if any(simulations):
         raise LabError("runs and simulations have reports of their own: name either.")
 
-    folders = list(dict.fromkeys(folder for name in names for folder in runs_of(name)))
+    operands = [runs_of(name) for name in names]
+    folders = list(dict.fromkeys(folder for operand in operands for folder in operand))
     if trials is not None:
         return _write_trials(folders, output)
 
@@ -77,7 +79,7 @@ def report(
 
     known = load_calibration(calibration) if calibration is not None else None
     where = page_file(output, folders[0])
-    data = read_report_data(folders, known, calibration.name if calibration is not None else "")
+    data = in_sides(read_report_data(folders, known, calibration.name if calibration is not None else ""), operands)
     found = report_of(data)
     files.write(where, page(data, found), found)
     print(where)
