@@ -132,7 +132,7 @@ def test_every_link_of_a_finding_is_on_the_page(study: Path) -> None:
     data = read_report_data([study], calibration(), "calibration.yaml")
     text = page(data, report_of(data))
     first = text[text.index('id="findings"') : text.index("<nav")]
-    linked = re.findall(r'<a href="#([^"]+)">(?:Figure \d+|Power)</a>', first)
+    linked = re.findall(r'<a href="#([^"]+)">(?:Figure \d+|Power|Errors of the models)</a>', first)
     assert len(linked) == 5  # EEE at links has no figure
     assert all(f'id="{anchor}"' in text for anchor in linked)
     assert "figure-saving-hpl-4x2" in linked
