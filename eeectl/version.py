@@ -9,7 +9,7 @@ _ROOT: Final = Path(__file__).resolve().parents[1]
 
 
 def version_text(root: Path = _ROOT) -> str:
-    """The program and its version, and behind it `(v0.2.0-3-g1234567)` where `root` is a checkout and git is installed."""
+    """The program and its version; `(v0.2.0-3-g1234567)` behind it where `root` is a checkout and git is installed."""
     number = metadata.version("eee-testbed")
     described = _described(root) if (root / ".git").exists() else ""
     return f"eeectl {number} ({described})" if described else f"eeectl {number}"
