@@ -21,7 +21,6 @@ BOUNDS: Final[Mapping[str, tuple[float, int]]] = {
     "docs/explanation/twin.md": (26, 60),
     "docs/how-to/add-switch-family.md": (20, 72),
     "docs/how-to/first-hour.md": (20, 64),
-    "docs/how-to/live-views.md": (20, 77),
     "docs/how-to/own-switches.md": (21, 50),
     "docs/how-to/provisioning.md": (20, 58),
     "docs/inside/analysis.md": (23, 57),
