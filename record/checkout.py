@@ -1,16 +1,14 @@
-"""The commit of the checkout that this program runs from, for `run.yaml`."""
+"""The commit of the checkout that this program runs from, for `run.yaml` and `eeectl --version`."""
 
 import subprocess
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-_ROOT: Final = Path(__file__).resolve().parents[1]
+ROOT: Final = Path(__file__).resolve().parents[1]
 _LONGEST_S: Final = 5.0
 
 
-@lru_cache(maxsize=4)
-def described(root: Path = _ROOT) -> str:
+def described(root: Path = ROOT) -> str:
     """What `git describe` says, ending in "-dirty" with changes that are not committed; "" if it is no checkout.
 
     "" too where git is missing or refuses, as in another user's checkout. Nothing is written there.

@@ -25,7 +25,7 @@ def test_a_checkout_has_its_commit_and_whether_files_differ(tmp_path: Path) -> N
     (tmp_path / "file").write_text("a")
     _git(tmp_path, "add", "file")
     _git(tmp_path, "commit", "--quiet", "--message", "first")
-    commit = _git(tmp_path, "rev-parse", "--short", "HEAD")
+    commit = _git(tmp_path, "rev-parse", "--short=12", "HEAD")
     assert version_text(tmp_path) == f"eeectl {_NUMBER} ({commit})"
     (tmp_path / "file").write_text("b")
     assert version_text(tmp_path) == f"eeectl {_NUMBER} ({commit}-dirty)"
