@@ -2,10 +2,9 @@
 
 What a person does between them is done here: the inventory is completed as the page says, and an archive of NPB's
 layout lies where a block looks for it. In the blocks the lab's folder and networks stand where the page has others. The
-study has two hosts and a shorter budget, and its question is answered; the experiment has fewer trials. Monitoring goes
-to a node, so that this machine stays as it is. What measures does so in lab time, as slow as the machine needs: the
-hosts share its processors, also with other tests. Nothing else is changed. First contacts (marked no-run) have tests of
-their own.
+study has a shorter budget, and its question is answered; the experiment has fewer trials. Monitoring goes to a node, so
+that this machine stays as it is. A program's block runs in slower lab time, as the hosts share this machine's
+processors. Nothing else is changed. First contacts (marked no-run) have tests of their own.
 """
 
 import os
@@ -39,10 +38,9 @@ _PROGRAMS: Final = ("bt", "cg", "ep", "ft", "is", "lu", "mg", "sp")
 _MONITORING: Final = "n04"
 _PATIENCE_S: Final = 2_400
 _SHOWN_LINES: Final = 80
-_MEASURES: Final = re.compile(r"^(eeectl (bench|study) |ansible-playbook .* experiment\.yml)", re.MULTILINE)
 _FEWER_TRIALS: Final = {"sleep_us": [0, 500], "array_byte": [4096]}
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.alone]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -79,9 +77,9 @@ class Person:
         """A block's text for this lab."""
         text = re.sub(r"\bmylab\b", self.name, text)
         text = text.replace("192.0.2.0/24", f"127.{self.number}.0.0/22").replace("192.0.2.1", f"198.18.{self.number}.1")
-        text = re.sub(r"(eeectl study .*) --budget \S+", r"\1 --yes --budget 90s --hosts n01 n02", text)
-        slower = f"eeectl lab clock {self.name} auto\n"
-        return _MEASURES.sub(slower + r"\g<0>", text)
+        text = re.sub(r"(eeectl study .*) --budget \S+", r"\1 --yes --budget 3m", text)
+        slower = f"eeectl lab clock {self.name} 1/8\n"
+        return re.sub(r"^eeectl bench ", slower + r"\g<0>", text, flags=re.MULTILINE)
 
     def environment(self) -> Mapping[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "EEE_"))}

@@ -168,9 +168,9 @@ def down(lab: LabName = "", *, yes: Annotated[bool, Parameter(negative="")] = Fa
         Do not ask, even if somebody works in it.
 
     """
+    labs.require_root_for_down()
     from eeectl.interactive import ask_person  # noqa: PLC0415 - it loads the controller
 
-    labs.require_root_for_down()
     name = chosen(lab)
     working = () if yes else tuple(_working(name))
     for sentence in working:

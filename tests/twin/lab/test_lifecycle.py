@@ -206,7 +206,8 @@ def test_two_labs_side_by_side_and_a_clash(
 
 def test_refusal_for_others_than_root(lab: Traces, eeectl_environment: dict[str, str]) -> None:
     # Once as root, as the checkout may be in a folder of root's alone: everything is imported then.
-    script = "import os, sys\nfrom eeectl import cli\ncli.run(['lab', 'up', '/nowhere'])\n"
+    script = "import os, sys\nimport controller.checking.lab_check, eeectl.interactive, twin.families.table\n"
+    script += "from eeectl import cli\ncli.run(['lab', 'up', '/nowhere'])\n"
     script += "os.setuid(65534)\nsys.exit(cli.run(sys.argv[1:]))\n"
     for verb in ("up", "down"):
         done = subprocess.run(
