@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import nan, sqrt
 from statistics import fmean, stdev
 from typing import Final
 
@@ -60,14 +60,26 @@ def compared(replays: Sequence[Replayed], machine: Machine) -> tuple[Compared, .
 
 def _over_seeds(name: str, unit: str, values: Sequence[float]) -> Compared:
     """A share stays between 0 and 100 %, and whatever is not a change above 0."""
-    mean, count = fmean(values), len(values)
+    found, count = over_seeds(values), len(values)
     if count < _FEWEST:
-        return Compared(name, unit, mean, None, count)
-    half = float(stdtrit(count - 1, 0.975)) * stdev(values) / sqrt(count)
-    low, high = mean - half, mean + half
+        return Compared(name, unit, found.value, None, count)
+    low, high = found.low, found.high
     if name not in _CHANGES:
         low, high = max(low, 0.0), min(high, 100.0) if unit == "%" else high
-    return Compared(name, unit, mean, Interval(mean, low, high), count)
+    return Compared(name, unit, found.value, Interval(found.value, low, high), count)
+
+
+def over_seeds(values: Sequence[float]) -> Interval:
+    """Student's 95 % interval of the mean; without ends (NaN) below three values."""
+    mean, count = fmean(values), len(values)
+    if count < _FEWEST:
+        return Interval(mean, nan, nan)
+    return Interval.plus_minus(mean, float(stdtrit(count - 1, 0.975)) * stdev(values) / sqrt(count))
+
+
+def utilization(one: Replayed) -> float:
+    """U_cpu, 1 at most."""
+    return min(one.cpu_use, 1.0)
 
 
 def network_watt(one: Replayed, machine: Machine) -> float:
@@ -82,7 +94,7 @@ def cluster_watt(one: Replayed, machine: Machine) -> float:
     """With the nodes' power, Eq. 4 and 5. A node's U_cpu is the mean of its cores'; the paper leaves that open."""
     power = machine.power
     idle = power.idle_node_fraction.value
-    each = power.node_watt.value * (idle + (1 - idle) * min(one.cpu_use, 1.0))
+    each = power.node_watt.value * (idle + (1 - idle) * utilization(one))
     return network_watt(one, machine) + machine.nodes * each
 
 

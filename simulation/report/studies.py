@@ -11,9 +11,10 @@ from analysis.report.findings.finding import Finding
 from analysis.report.page import Report, made_from, render
 from analysis.report.section import Section
 from analysis.report.table import Cell, Column, Table
+from simulation.replay.comparison import over_seeds
 from simulation.report.study_figures import distributions, front, trade_offs
 from simulation.studies.advise import Choice, advised
-from simulation.studies.pairs import Pair, by, interval
+from simulation.studies.pairs import Pair, by
 from simulation.studies.papers import PAPERS
 from simulation.studies.statement import Judged, Outcome, StudyData, judged
 from simulation.studies.study import Study
@@ -127,7 +128,7 @@ def _figures(found: StudyReport) -> Section:
         (
             " ".join(key),
             *(
-                interval([getattr(one, name) for one in own])
+                over_seeds([getattr(one, name) for one in own])
                 for name in (
                     "run_time_s", "slowdown_percent", "saving_percent", "carried_saving_percent", "network_joule",
                     "cluster_joule",

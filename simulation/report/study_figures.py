@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 
 from analysis.interval import Interval
 from analysis.report.drawing import PAGE_INCH, Drawing, draw, error_bars, label, series_style
+from simulation.replay.comparison import over_seeds
 from simulation.studies import andujar
 from simulation.studies.advise import Choice
 from simulation.studies.georgakoudis import DEEP, FAST, HYBRID
-from simulation.studies.pairs import Pair, by, interval, where
+from simulation.studies.pairs import Pair, by, where
 
 _MODES: Final = {"deep sleep": DEEP, "hybrid": HYBRID, "fast wake": FAST}
 _SAVING: Final = "Power saved (%)"
@@ -128,8 +129,8 @@ def _trade_off(name: str, which: str, size: str, pairs: Sequence[Pair], figure_o
             for (network, links), own in by(where(pairs, set=one), "network", "links").items():
                 number = networks.index(network)
                 style = series_style(number)
-                energy = interval([figure_of(pair) for pair in own])
-                time = interval([pair.run_time_s * _KILO for pair in own])
+                energy = over_seeds([figure_of(pair) for pair in own])
+                time = over_seeds([pair.run_time_s * _KILO for pair in own])
                 axes.plot(
                     [energy.value], [time.value], marker=_MARKS[number % len(_MARKS)],
                     color=style.colour, fillstyle=marks.get(links, "full"), ls="",

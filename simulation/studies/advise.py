@@ -10,7 +10,8 @@ from math import isnan
 from typing import Final
 
 from analysis.interval import Interval
-from simulation.studies.pairs import Pair, by, interval
+from simulation.replay.comparison import over_seeds
+from simulation.studies.pairs import Pair, by
 
 FIGURES: Final = ("run_time_s", "network_joule", "cluster_joule")
 """What a choice is judged by; less is better."""
@@ -55,7 +56,7 @@ def _choice(own: Sequence[Pair], axes: Sequence[str], workloads: Sequence[str], 
     if not whole:
         return None
     times, network, cluster = (
-        interval([sum(getattr(one, name) for one in each.values()) for each in whole]) for name in FIGURES
+        over_seeds([sum(getattr(one, name) for one in each.values()) for each in whole]) for name in FIGURES
     )
     return Choice({axis: own[0].labels[axis] for axis in axes}, times, network, cluster, len(whole))
 

@@ -8,6 +8,7 @@ counts as best.
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from simulation.replay.comparison import over_seeds, utilization
 from simulation.studies.arithmetic import (
     break_even_slowdown,
     cpu_use_of_share,
@@ -15,7 +16,7 @@ from simulation.studies.arithmetic import (
     most_network_saving,
     network_share,
 )
-from simulation.studies.pairs import Pair, by, interval, where
+from simulation.studies.pairs import Pair, by, where
 from simulation.studies.statement import Judge, Statement, StudyData, Verdict, missing_points, settled, shown, span
 
 SMALL: Final = ("3D", "2D", "k4-n3", "k8-n2", "D72", "D80")
@@ -57,12 +58,12 @@ def _winners(what: str, wanted: Sequence[str], networks: Sequence[str], sets: Se
         for one in sets:
             groups = by(where(data.pairs, set=one, network=networks), "network", "links")
             found = {name_of(own[0]): own for own in groups.values()}
-            means = {name: interval([figure(pair) for pair in own]).value for name, own in found.items()}
+            means = {name: over_seeds([figure(pair) for pair in own]).value for name, own in found.items()}
             if not set(wanted) & means.keys() or len(means) < 2:
                 return missing_points(f"set {one} on these networks")
             best = min(means, key=lambda name: means[name])
             mine = min((name for name in wanted if name in means), key=lambda name: means[name])
-            above = interval(_ratios(found[mine], found[best], figure))
+            above = over_seeds(_ratios(found[mine], found[best], figure))
             holds &= best == mine or above.low <= 0
             words.append(f"{one}: {best}" + ("" if best == mine else f" ({mine} {shown(above, '%')} above)"))
         return settled(holds=holds, ours="; ".join(words), otherwise=_OTHERWISE)
@@ -71,10 +72,10 @@ def _winners(what: str, wanted: Sequence[str], networks: Sequence[str], sets: Se
 
 
 def _network_energy_falls(data: StudyData) -> Verdict:
-    found = {key: interval([one.network_change_percent for one in own]) for key, own in _sleeping(data).items()}
+    found = {key: over_seeds([one.network_change_percent for one in own]) for key, own in _sleeping(data).items()}
     if not found:
         return missing_points("links that sleep")
-    slow = [interval([one.slowdown_percent for one in own]).value for own in _sleeping(data).values()]
+    slow = [over_seeds([one.slowdown_percent for one in own]).value for own in _sleeping(data).values()]
     rises = sorted("/".join(key) for key, one in found.items() if one.value >= 0)
     ours = f"E_net {span([one.value for one in found.values()], '%')}; run time {span(slow, '%')}"
     return settled(
@@ -90,7 +91,7 @@ def _cluster_energy_falls(data: StudyData) -> Verdict:
     groups = _sleeping(data)
     if not groups:
         return missing_points("links that sleep")
-    changes = {key: interval([one.cluster_change_percent for one in own]) for key, own in groups.items()}
+    changes = {key: over_seeds([one.cluster_change_percent for one in own]) for key, own in groups.items()}
     rises = [key for key, one in changes.items() if one.value >= 0]
     unexpected = [key for key in rises if not (key[0] in _DRAGONFLIES and key[2] == "pdt-10")]
     falls = {network for network, _, links in groups if network in _DRAGONFLIES and links == "pdt-10"} - {
@@ -108,8 +109,8 @@ def _share(data: StudyData) -> Verdict:
     groups = by(where(data.awake, network=LARGE), "network", "set")
     if not groups:
         return missing_points("about 256 nodes")
-    shares = {key: interval([one.network_share_percent for one in own]).value for key, own in groups.items()}
-    uses = [interval([min(one.point.replayed.cpu_use, 1.0) for one in own]).value for own in groups.values()]
+    shares = {key: over_seeds([one.network_share_percent for one in own]).value for key, own in groups.items()}
+    uses = [over_seeds([utilization(one.point.replayed) for one in own]).value for own in groups.values()]
     need = (cpu_use_of_share(0.22, 2304, 256), cpu_use_of_share(0.07, 858, 312))
     ours = f"{span(list(shares.values()), '%')}, with U_cpu of {min(uses):.2f} to {max(uses):.2f}"
     otherwise = (
@@ -123,7 +124,7 @@ def _faster_asleep(data: StudyData) -> Verdict:
     groups = by(where(data.asleep, network=LARGE, set="low"), "network", "links")
     if not groups:
         return missing_points("set low on about 256 nodes")
-    slow = {name_of(own[0]): interval([one.slowdown_percent for one in own]) for own in groups.values()}
+    slow = {name_of(own[0]): over_seeds([one.slowdown_percent for one in own]) for own in groups.values()}
     faster = [f"{name} {shown(one, '%', 2)}" for name, one in slow.items() if one.high < 0]
     ours = ", ".join(faster) or f"none: run times change by {span([one.value for one in slow.values()], '%', 2)}"
     otherwise = (
@@ -141,7 +142,7 @@ def _larger_is_faster(data: StudyData) -> Verdict:
             times, energies = (_ratios(own, base, _FIGURES[what]) for what in ("run time", "E_cluster"))
             if not times:
                 return missing_points("sets mid and high on 4D, 4D-320 and D342")
-            faster, more = -interval(times).value, interval(energies).value
+            faster, more = -over_seeds(times).value, over_seeds(energies).value
             saved = 100 * more / (100 + more)
             holds &= 4.5 <= faster <= 6.5 and 9.5 <= saved <= 15.5
             words.append(f"{one}: {name_of(own[0])} {faster:.1f} % faster, 4D-P {saved:.1f} % less energy")
@@ -154,7 +155,7 @@ def _torus_best_tree_worst(data: StudyData) -> Verdict:
     for networks, torus in ((SMALL, "3D"), (LARGE, "4D")):
         for one in ("mid", "high"):
             groups = by(where(data.asleep, set=one, network=networks), "network")
-            means = {key[0]: interval([pair.cluster_joule for pair in own]).value for key, own in groups.items()}
+            means = {key[0]: over_seeds([pair.cluster_joule for pair in own]).value for key, own in groups.items()}
             if torus not in means or not any(name.startswith("k") for name in means):
                 return missing_points("sets mid and high with links that sleep")
             best, worst = (choose(means, key=lambda name: means[name]) for choose in (min, max))

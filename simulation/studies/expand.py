@@ -24,7 +24,7 @@ class Case:
     @property
     def key(self) -> str:
         """It names the case: "network=3D,links=pdt-10"."""
-        return ",".join(f"{axis}={value}" for axis, value in self.labels.items())
+        return case_key(self.labels)
 
     @property
     def sleeps(self) -> bool:
@@ -35,6 +35,11 @@ class Case:
     def awake_key(self) -> str:
         """Equal for cases that differ in links alone."""
         return self.description.model_dump_json(exclude={"links", "node_links"})
+
+
+def case_key(labels: Mapping[str, str]) -> str:
+    """The name of the case with these values of axes."""
+    return ",".join(f"{axis}={value}" for axis, value in labels.items())
 
 
 def laid_over(base: Any, over: Any) -> Any:

@@ -2,23 +2,15 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
-from statistics import fmean, stdev
-from typing import Final
 
 from eee_engine import network_facts
-from scipy.special import stdtrit
 
 from analysis.interval import Interval
 from simulation.energy import StateShares
 from simulation.power_models import georgakoudis
-from simulation.replay.comparison import Machine, cluster_watt, network_watt
-from simulation.replay.replayed import Replayed
+from simulation.replay.comparison import Machine, cluster_watt, network_watt, over_seeds
 from simulation.studies.expand import Case
 from simulation.studies.points import StudyPoint
-
-_FEWEST: Final = 3
-"""Values of an interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,17 +94,16 @@ def saving_percent(shares: StateShares) -> float:
 
 def pairs_of(points: Sequence[StudyPoint], cases: Sequence[Case]) -> list[Pair]:
     """Points whose partner is there, too."""
-    case_of = {case.key: case for case in cases}
-    awake_key = {case.awake_key: case.key for case in cases if not case.sleeps}
+    shared = {case.key: case.awake_key for case in cases}
+    awake = {shared[case.key]: case for case in cases if not case.sleeps}
+    machines = {key: _machine(case) for key, case in awake.items()}
     by_key = {point.key: point for point in points}
-    machines: dict[str, Machine] = {}
     found = []
     for point in points:
-        case = case_of[point.key[0]]
-        partner = by_key.get((awake_key[case.awake_key], point.key[1]))
+        case, seed = point.key
+        partner = by_key.get((awake[shared[case]].key, seed))
         if partner is not None:
-            machine = machines.setdefault(case.awake_key, _machine(case))
-            found.append(Pair(point, partner, machine))
+            found.append(Pair(point, partner, machines[shared[case]]))
     return found
 
 
@@ -135,22 +126,8 @@ def by(pairs: Iterable[Pair], *axes: str) -> dict[tuple[str, ...], list[Pair]]:
     return found
 
 
-def interval(values: Sequence[float]) -> Interval:
-    """Student's 95 % interval of the mean; without ends below three values."""
-    mean = fmean(values)
-    if len(values) < _FEWEST:
-        return Interval(mean, float("nan"), float("nan"))
-    half = float(stdtrit(len(values) - 1, 0.975)) * stdev(values) / sqrt(len(values))
-    return Interval(mean, mean - half, mean + half)
-
-
 def means(
     groups: Mapping[tuple[str, ...], Sequence[Pair]], figure: Callable[[Pair], float]
 ) -> dict[tuple[str, ...], Interval]:
     """A figure of each group, over its seeds."""
-    return {key: interval([figure(pair) for pair in pairs]) for key, pairs in groups.items()}
-
-
-def utilization(one: Replayed) -> float:
-    """U_cpu, 1 at most."""
-    return min(one.cpu_use, 1.0)
+    return {key: over_seeds([figure(pair) for pair in pairs]) for key, pairs in groups.items()}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from simulation.replay.replayed import Replayed, ReplayTask
-from simulation.studies.expand import Case
+from simulation.studies.expand import Case, case_key
 
 _SHOWN_WORDS = 120
 """Of a task's name in progress."""
@@ -23,11 +23,6 @@ class StudyPoint:
     def key(self) -> tuple[str, int]:
         """Case and seed."""
         return case_key(self.labels), self.replayed.seed
-
-
-def case_key(labels: Mapping[str, str]) -> str:
-    """As `Case.key`."""
-    return ",".join(f"{axis}={value}" for axis, value in labels.items())
 
 
 @dataclass(frozen=True, slots=True)

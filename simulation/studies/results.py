@@ -20,8 +20,8 @@ from record.frames import read_frame
 from simulation.folder import ResultFolder, WrongFolder
 from simulation.replay.replayed import LINK_FIGURES
 from simulation.replay.results import REPLAY_SCHEMA, replay_frame, replayed_of
-from simulation.studies.expand import Case
-from simulation.studies.points import StudyPoint, case_key
+from simulation.studies.expand import Case, case_key
+from simulation.studies.points import StudyPoint
 
 POINTS: Final = "points.parquet"
 COSTS: Final = "costs.parquet"
@@ -60,7 +60,7 @@ class StudyResults(ResultFolder):
 
     def has(self, case: Case, seed: int) -> bool:
         """Whether a point is there already."""
-        return any(one.key == (case.key, seed) for one in self._points)
+        return (case.key, seed) in self._rows
 
     def add(self, found: StudyPoint) -> None:
         """Keep a point; it is on the disk when this returns."""
