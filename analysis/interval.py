@@ -1,5 +1,6 @@
 """A value with its 95 % interval."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -46,6 +47,16 @@ class Interval:
     def holds(self, truth: float) -> bool:
         """Whether a value is in the interval."""
         return self.low <= truth <= self.high
+
+    @property
+    def known_ends(self) -> tuple[float | None, float | None]:
+        """Its ends for JSON and CSV: None for those that are not known (NaN).
+
+        >>> Interval(1.0, float("nan"), float("nan")).known_ends
+        (None, None)
+        """
+        low, high = (None if math.isnan(end) else end for end in (self.low, self.high))
+        return low, high
 
     @property
     def half_width(self) -> float:

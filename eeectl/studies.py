@@ -108,11 +108,17 @@ def _statement(one: "Judged") -> dict[str, str]:
 
 
 def _choice(one: "Choice") -> dict[str, Any]:
-    """Intervals that are not known have no ends."""
-    ends = {name: {key: None if isnan(end) else end for key, end in asdict(value).items()} for name, value in (
-        ("run_time_s", one.run_time_s), ("network_joule", one.network_joule), ("cluster_joule", one.cluster_joule),
-    )}  # fmt: skip
-    return {"labels": dict(one.labels), **ends, "seeds": one.seeds, "beaten_by": one.beaten_by}
+    figures = {
+        "run_time_s": _plain(one.run_time_s),
+        "network_joule": _plain(one.network_joule),
+        "cluster_joule": _plain(one.cluster_joule),
+    }
+    return {"labels": dict(one.labels), **figures, "seeds": one.seeds, "beaten_by": one.beaten_by}
+
+
+def _plain(one: Interval) -> dict[str, float | None]:
+    low, high = one.known_ends
+    return {"value": one.value, "low": low, "high": high}
 
 
 def _print_statements(statements: Sequence["Judged"]) -> None:

@@ -163,5 +163,5 @@ def _heads(column: Column, *, wide: bool) -> list[str]:
 
 def _cells(cell: Cell, *, wide: bool) -> list[_Plain]:
     if isinstance(cell, Interval):
-        return [cell.value, *(None if math.isnan(end) else end for end in (cell.low, cell.high))]
+        return [cell.value, *cell.known_ends]
     return [cell, None, None] if wide else [cell]

@@ -98,8 +98,8 @@ def _value(figure: Figure) -> str:
 
 
 def _figure(one: Figure) -> dict[str, Any]:
-    ends = [None if math.isnan(end) else end for end in (one.interval.low, one.interval.high)]
-    value = {"value": one.interval.value, "low": ends[0], "high": ends[1], "unit": one.unit}
+    low, high = one.interval.known_ends
+    value = {"value": one.interval.value, "low": low, "high": high, "unit": one.unit}
     return {"name": one.named, "where": one.where, **value}
 
 
