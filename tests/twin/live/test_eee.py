@@ -58,6 +58,17 @@ def _awake(lab: LabClient, on: Probed, by_us: float, hosts: tuple[str, str], **g
     return off
 
 
+def _asleep(lab: LabClient, hosts: tuple[str, str], **gaps: tuple[int, int]) -> Probed:
+    """A probe whose echoes are slower after long gaps: a link that came up just now stays awake for a second."""
+
+    def slow() -> list[Probed]:
+        on = _probe(lab, *hosts, **gaps)
+        return [on] if on.late_us - on.soon_us > 80 else []
+
+    (on,) = eventually("echoes are slower after long gaps", slow)
+    return on
+
+
 @pytest.fixture(autouse=True)
 def probe(lab: LabClient) -> None:
     there = lab.state / "shared" / "echo_probe.py"
@@ -76,7 +87,10 @@ def _await_eee(lab: LabClient, host: str, *, active: bool) -> None:
 def test_a_powerconnect_wakes_for_echoes_after_a_pause_unless_eee_is_off(lab: LabClient) -> None:
     """Its ports sleep after 1 ms and wake in 60 us: twice on a round trip."""
     gaps = {"soon_us": (100, 500), "late_us": (2_500, 4_500)}
-    on = _probe(lab, "n01", "n02", **gaps)
+    for host in ("n01", "n02"):
+        _await_eee(lab, host, active=True)
+    lab.await_ping("n01", "n02")
+    on = _asleep(lab, ("n01", "n02"), **gaps)
     with lab.terminal("sw1") as terminal:
         terminal.configure("interface range gi1/0/1-2", "no eee enable")
         try:
