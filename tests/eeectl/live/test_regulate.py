@@ -13,6 +13,7 @@ from tests.support.labs.loop_run import PATIENCE_S
 PROGRAM = ("--set", "array_byte=4096", "--set", "iterations=100")
 
 
+@pytest.mark.alone
 def test_links_go_off_for_a_program_and_come_back(engineer: Engineer, tmp_path: Path) -> None:
     """By both methods and by the closed loop, in one run. Pauses make most of the program's time."""
     assert engineer.apply("--trees-per-switch", "2").returncode == 0
@@ -40,6 +41,7 @@ def test_links_go_off_for_a_program_and_come_back(engineer: Engineer, tmp_path: 
         assert runs > 1 if trial.levels["regulation"] == "auto" else runs == 1
 
 
+@pytest.mark.alone
 def test_a_run_that_was_stopped_ends_with_the_table_of_one_that_was_not(engineer: Engineer, tmp_path: Path) -> None:
     """Ctrl-C in the middle of its trials; then the missing ones, and the table, which is printed as often as asked."""
     assert engineer.apply("--trees-per-switch", "2").returncode == 0
@@ -82,12 +84,13 @@ def test_a_run_that_was_stopped_ends_with_the_table_of_one_that_was_not(engineer
     ],
 )
 def test_links_that_are_not_needed_sleep_or_slow_down_and_nothing_stays(
-    engineer: Engineer, tmp_path: Path, knob: tuple[str, ...], level: str, line: str
+    unhurried_engineer: Engineer, tmp_path: Path, knob: tuple[str, ...], level: str, line: str
 ) -> None:
     """sw2 can set hold times: its configuration has one while the trial runs that wants it, and afterwards none.
 
     Dell's ports come with EEE on, with a hold time of their own.
     """
+    engineer = unhurried_engineer
     assert engineer.apply("--trees-per-switch", "2").returncode == 0
     trunks = [str(link.number) for link in engineer.lab.lab.trunks()]
     assert engineer.words("eee", "off", *trunks, "--yes", "--lab", engineer.folder).returncode == 0
