@@ -28,7 +28,7 @@ endif
 
 test: setup
 	@tests/part.sh --new
-	@$(SIDE_BY_SIDE) clippy lint types rust-test oldest-rust unit && $(MAKE) --no-print-directory live alone smoke; status=$$?; tests/part.sh --show; exit $$status
+	@$(SIDE_BY_SIDE) clippy lint types rust-test oldest-rust unit && $(MAKE) --keep-going --no-print-directory live alone smoke; status=$$?; tests/part.sh --show; exit $$status
 
 setup:
 	@./setup.sh

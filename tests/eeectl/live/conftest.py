@@ -1,7 +1,6 @@
 """One lab for the whole session. Every test starts from the factory's settings, and leaves them behind."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,10 +24,11 @@ def _rights() -> None:
     needs_lab()
 
 
-@contextmanager
-def _engineer(tmp_path_factory: pytest.TempPathFactory, *how: str) -> Iterator[Engineer]:
+@pytest.fixture(scope="session")
+def engineer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engineer]:
+    """An engineer with eeectl, at a lab in which hosts of all switches broadcast all the time."""
     folder = write_lab(tmp_path_factory.mktemp("labs"), reserve())
-    eeectl("lab", "up", str(folder), *how)
+    eeectl("lab", "up", str(folder))
     try:
         with Engineer(LabClient.of(folder, Path("/run/eee-testbed")), tmp_path_factory.mktemp("kept")) as person:
             yield person
@@ -36,25 +36,9 @@ def _engineer(tmp_path_factory: pytest.TempPathFactory, *how: str) -> Iterator[E
         eeectl("lab", "down", folder.name)
 
 
-@pytest.fixture(scope="session")
-def engineer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engineer]:
-    """An engineer with eeectl, at a lab in which hosts of all switches broadcast all the time."""
-    with _engineer(tmp_path_factory) as person:
-        yield person
-
-
-@pytest.fixture(scope="session")
-def unhurried_engineer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engineer]:
-    """The same at a lab whose time slows down after a late trial, so that trials get valid beside other tests."""
-    with _engineer(tmp_path_factory, "--rate", "auto") as person:
-        yield person
-
-
 @pytest.fixture(autouse=True)
-def safe(request: pytest.FixtureRequest) -> Iterator[None]:
+def safe(engineer: Engineer) -> Iterator[None]:
     """After each test: check that no loop occurred, and restore factory settings."""
-    unhurried = "unhurried_engineer" in request.fixturenames
-    engineer: Engineer = request.getfixturevalue("unhurried_engineer" if unhurried else "engineer")
     engineer.forget()
     before = engineer.frames()
     yield

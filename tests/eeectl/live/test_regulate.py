@@ -76,6 +76,7 @@ def test_a_run_that_was_stopped_ends_with_the_table_of_one_that_was_not(engineer
     assert read_trials(folder) == trials, "nothing was measured again"
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(
     ("knob", "level", "line"),
     [
@@ -84,13 +85,12 @@ def test_a_run_that_was_stopped_ends_with_the_table_of_one_that_was_not(engineer
     ],
 )
 def test_links_that_are_not_needed_sleep_or_slow_down_and_nothing_stays(
-    unhurried_engineer: Engineer, tmp_path: Path, knob: tuple[str, ...], level: str, line: str
+    engineer: Engineer, tmp_path: Path, knob: tuple[str, ...], level: str, line: str
 ) -> None:
     """sw2 can set hold times: its configuration has one while the trial runs that wants it, and afterwards none.
 
     Dell's ports come with EEE on, with a hold time of their own.
     """
-    engineer = unhurried_engineer
     assert engineer.apply("--trees-per-switch", "2").returncode == 0
     trunks = [str(link.number) for link in engineer.lab.lab.trunks()]
     assert engineer.words("eee", "off", *trunks, "--yes", "--lab", engineer.folder).returncode == 0
