@@ -22,8 +22,6 @@ from twin.cli.shell import Cli, Session, Shell
 from twin.machine.steer import Steering, listen_tcp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from twin.switch.device import Event, SwitchDevice
     from twin.switch.personality import User
 
@@ -42,15 +40,12 @@ class SshFace:
         address: str,
         port: int,
         host_key: asyncssh.SSHKey,
-        on_key: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_key` is called whenever somebody types."""
         self.device = device
         self.cli = cli
         self.address = address
         self.port = port  # 0: any free port; the actual one after `start`
         self._host_key = host_key
-        self.on_key = on_key
         self._listener: asyncssh.SSHAcceptor | None = None
         self._steering: Steering | None = None
         self._connections: set[asyncssh.SSHServerConnection] = set()
@@ -262,7 +257,6 @@ class _Terminal(asyncssh.SSHServerSession[bytes]):
 
     def data_received(self, data: bytes, datatype: asyncssh.DataType) -> None:
         del datatype
-        self._face.on_key()
         self._keys.put_nowait(data.decode("latin-1"))
 
     def eof_received(self) -> bool:

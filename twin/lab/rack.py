@@ -221,10 +221,6 @@ class Rack:
         )
         self._control.start()
 
-    def _attended(self) -> None:
-        if self.clock_keeper is not None:
-            self.clock_keeper.attended()
-
     def _set_rate(self, request: Mapping[str, Any], _descriptor: int) -> str:
         if self.clock_keeper is None:
             raise LabError("this lab has no clock of its own.")
@@ -282,7 +278,6 @@ class Rack:
                 address=switch.address,
                 port=switch.ssh_port,
                 host_key=self._host_keys[switch.name],
-                on_key=self._attended,
             )
             try:
                 await face.start()

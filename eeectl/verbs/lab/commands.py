@@ -108,9 +108,10 @@ def clock(lab: LabName = "", rate: str = "", *, as_json: _Json = False) -> int:
     lab
         Its name; by default the only lab that is running.
     rate
-        Lab seconds per wall second, such as 1/10, 0.5 or 5; from 1/1000 to 50. With auto the rate falls until frames
-        and processes are on time within 20 us of lab time, is 1 while somebody types, and rises where nothing but
-        meters and timers happens. auto:2us keeps them on time within 2 us, for programs whose rounds are as short.
+        Lab seconds per wall second, such as 1/10, 0.5 or 5; from 1/1000 to 50. With auto it is 1/10 during a trial,
+        or slower where frames and processes were not on time within 20 us of lab time; up to 12 while meters alone are
+        read; and 1 while nobody measures. auto:2us keeps them on time within 2 us, for programs whose rounds are as
+        short.
     as_json
         Print JSON.
 
@@ -129,7 +130,7 @@ def clock(lab: LabName = "", rate: str = "", *, as_json: _Json = False) -> int:
         pace = {"rate": set_rate, "automatic": bool(automatic), "pace": automatic or set_rate}
         _print_json({"lab": name, **pace, "lab_ns": lab_ns, "wall_ns": wall_ns, "outside_lab_time": named})
     else:
-        by = f", set by what happens in the lab ({automatic})" if automatic else ""
+        by = f", set by what is done in the lab ({automatic}); 1 while nobody measures" if automatic else ""
         print(f"lab {name}: {set_rate} lab seconds per wall second{by}")
         for host, found in outside.items():
             names = ", ".join(f"{of} ({number})" for number, of in found.items())

@@ -378,8 +378,6 @@ class LabClock:
         """
     def release(self) -> float | None:
         """The trial has ended. How late it was, us of lab time, if "auto" makes the next one slower for it; else None."""
-    def attended(self) -> None:
-        """Somebody types at a switch now: for 10 s "auto" is no faster than the wall, unless a process measures there."""
     def close(self) -> None:
         """Lab time runs at the wall's pace from now on."""
 

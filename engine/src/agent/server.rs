@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -18,14 +17,6 @@ use crate::os::signals::block_signals;
 /// Maximum number of datagrams of one agent per turn, so that the others are served too.
 const TURN_DATAGRAMS: usize = 64;
 const EVENTS: usize = 64;
-
-static REQUESTS: AtomicU64 = AtomicU64::new(0);
-
-/// Requests that all agents of the process have received.
-#[must_use]
-pub fn requests() -> u64 {
-    REQUESTS.load(Ordering::Relaxed)
-}
 
 /// Executes a SET: returns the error-status and the index (from 1) of the rejected binding.
 pub type Setter = Box<dyn Fn(&[Bind]) -> (ErrorStatus, usize) + Send + Sync>;
@@ -134,7 +125,6 @@ impl AgentServer {
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => continue,
                 Err(_) => return,
             };
-            REQUESTS.fetch_add(1, Ordering::Relaxed);
             if *loss > 0.0 && random_fraction(random) < *loss {
                 continue;
             }

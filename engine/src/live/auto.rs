@@ -1,21 +1,21 @@
-//! Sets the rate of a lab's clock by what happens in the lab: feeds the regulator of `lab_clock`.
+//! Sets the rate of a lab's clock by what is done in the lab: feeds the regulator of `lab_clock`.
 //!
-//! It lives in the wall's time. What it sees: deliveries and their lateness, processor time of the hosts' control groups
-//! and of this process, and how long threads of the hosts waited for a processor (`/proc/PID/schedstat`).
+//! It lives in the wall's time. What it sees: who measures, the lateness of a trial's deliveries, processor time of the
+//! hosts' control groups and of this process, and how long threads of the hosts waited for a processor
+//! (`/proc/PID/schedstat`).
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use lab_clock::regulator::{Observation, Regulator, WindowLateness, Work};
+use lab_clock::regulator::{Observation, Regulator, TrialLateness, Work};
 use lab_clock::writer::now_ns;
 use lab_clock::{Bound, Keeper, Rate, raw};
 use parking_lot::Mutex;
 
-use crate::agent::server::requests;
 use crate::live::control::Control;
 use crate::live::lateness::Lateness;
 use crate::live::room::threads_in;
@@ -32,51 +32,8 @@ static TICK: libc::timespec = libc::timespec {
 const TICKS_A_LOOK: u32 = 100;
 /// Waits of a trial's processes, and whether those who measure still live, are looked at that often.
 const TICKS_OF_A_TRIAL: u32 = 10;
-/// Whoever typed so long ago (wall) still attends.
-const ATTENDS_NS: i64 = 10_000_000_000;
 /// The share of frames that must be on time.
 const SHARE: f64 = 0.99;
-
-/// When somebody last typed at a switch or had a terminal of a host open.
-#[derive(Debug)]
-pub struct Attention {
-    typed_ns: AtomicI64,
-    open_ns: AtomicI64,
-}
-
-impl Attention {
-    /// Nobody has yet.
-    #[must_use]
-    pub fn new() -> Self {
-        let never = i64::MIN / 2;
-        Self {
-            typed_ns: AtomicI64::new(never),
-            open_ns: AtomicI64::new(never),
-        }
-    }
-
-    /// Somebody types at a switch now.
-    pub fn typed(&self) {
-        self.typed_ns.store(now_ns(), Ordering::Relaxed);
-    }
-
-    /// A terminal of a host is open now.
-    fn open(&self) {
-        self.open_ns.store(now_ns(), Ordering::Relaxed);
-    }
-
-    /// Whoever measures types at switches, to set them and to read what SNMP does not tell: that is nobody's attention.
-    fn given(&self, work: Work) -> bool {
-        let recent = |at: &AtomicI64| now_ns() - at.load(Ordering::Relaxed) < ATTENDS_NS;
-        recent(&self.open_ns) || (work == Work::None && recent(&self.typed_ns))
-    }
-}
-
-impl Default for Attention {
-    fn default() -> Self {
-        Self::new()
-    }
-}
 
 /// The clock of a lab, and what follows its rate.
 pub struct Clockwork {
@@ -229,7 +186,11 @@ impl Shared {
     /// Look at a trial, if there is one: at waits of processes that may end before it; and at who has ended.
     fn attend_trial(&self) {
         self.change(|state| {
+            let worked = !state.workers.is_empty();
             state.workers.retain(|process| lives(*process));
+            if worked && state.workers.is_empty() {
+                state.regulator.forget();
+            }
             let Some(trial) = &mut state.trial else {
                 return;
             };
@@ -262,12 +223,11 @@ impl Auto {
         clockwork: Arc<Clockwork>,
         control: Arc<Control>,
         groups: PathBuf,
-        attention: Arc<Attention>,
         bound: Bound,
     ) -> std::io::Result<Auto> {
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
-                regulator: Regulator::new(clockwork.keeper().rate(), bound),
+                regulator: Regulator::new(bound),
                 trial: None,
                 workers: HashSet::new(),
             }),
@@ -279,7 +239,7 @@ impl Auto {
         let own = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("lab-clock-auto".into())
-            .spawn(move || regulate(&own, &attention))?;
+            .spawn(move || regulate(&own))?;
         Ok(Auto {
             shared,
             thread: Some(thread),
@@ -323,11 +283,11 @@ impl Drop for Auto {
     }
 }
 
-fn regulate(shared: &Shared, attention: &Attention) {
-    let (control, groups) = (&shared.control, shared.groups.as_path());
-    let mut window = Window::begin(control, groups);
-    let mut before = Counts::read(control, groups);
+fn regulate(shared: &Shared) {
+    let groups = shared.groups.as_path();
+    let mut before = Counts::read(groups);
     let mut ticks = 0u32;
+    let mut attended = false;
     while !shared.ends.load(Ordering::Acquire) {
         // SAFETY: a constant time, and no address to write to.
         unsafe {
@@ -343,28 +303,21 @@ fn regulate(shared: &Shared, attention: &Attention) {
             );
         }
         ticks += 1;
-        if ticks % TICKS_A_LOOK == 0 && terminal_is_open(groups) {
-            attention.open();
+        if ticks % TICKS_A_LOOK == 0 {
+            attended = terminal_is_open(groups);
         }
         if ticks % TICKS_OF_A_TRIAL == 0 {
             shared.attend_trial();
         }
-        let now = Counts::read(control, groups);
-        let mut seen = now.since(&before);
-        let window_ended = shared.change(|state| {
-            seen.work = state.work();
-            seen.attended = attention.given(seen.work);
-            let regulator = &mut state.regulator;
-            let was_busy = regulator.busy();
-            if regulator.observe(&seen) {
-                regulator.judge(&window.lateness(control, groups))
-            } else {
-                regulator.busy() != was_busy
-            }
+        let now = Counts::read(groups);
+        shared.change(|state| {
+            let work = state.work();
+            state.regulator.observe(&Observation {
+                work,
+                attended,
+                ..now.since(&before)
+            });
         });
-        if window_ended {
-            window = Window::begin(control, groups);
-        }
         before = now;
     }
 }
@@ -372,18 +325,14 @@ fn regulate(shared: &Shared, attention: &Attention) {
 /// Counts up to one moment.
 struct Counts {
     wall_ns: i64,
-    frames: u64,
     cpu_ns: u64,
-    requests: u64,
 }
 
 impl Counts {
-    fn read(control: &Control, groups: &Path) -> Counts {
+    fn read(groups: &Path) -> Counts {
         Counts {
             wall_ns: now_ns(),
-            frames: control.lateness.lock().total(),
             cpu_ns: process_cpu_ns() + group_cpu_ns(groups),
-            requests: requests(),
         }
     }
 
@@ -391,9 +340,7 @@ impl Counts {
         let wall_ns = (self.wall_ns - before.wall_ns).max(1);
         Observation {
             wall_ns,
-            frames: self.frames.saturating_sub(before.frames),
             cores: self.cpu_ns.saturating_sub(before.cpu_ns) as f64 / wall_ns as f64,
-            asked: self.requests != before.requests,
             ..Observation::default()
         }
     }
@@ -446,14 +393,14 @@ impl Window {
         self.waits = now;
     }
 
-    fn lateness(&mut self, control: &Control, groups: &Path) -> WindowLateness {
+    fn lateness(&mut self, control: &Control, groups: &Path) -> TrialLateness {
         self.look(groups);
         let late_us = control
             .lateness
             .lock()
             .clone()
             .quantile_since_us(&self.frames, SHARE);
-        WindowLateness {
+        TrialLateness {
             frames_ns: (late_us * 1e3) as u64,
             waited_ns: self.waited.ns.checked_div(self.waited.turns).unwrap_or(0),
         }
@@ -509,16 +456,5 @@ mod tests {
         fs::remove_dir_all(&folder).unwrap();
         assert_eq!(waits.len(), 1);
         assert!(waits.values().all(|wait| wait.turns > 0));
-    }
-
-    #[test]
-    fn attention_is_given_from_the_first_key_on_unless_a_controller_types() {
-        let attention = Attention::new();
-        assert!(!attention.given(Work::None));
-        attention.typed();
-        assert!(attention.given(Work::None));
-        assert!(!attention.given(Work::Between) && !attention.given(Work::Meters));
-        attention.open();
-        assert!(attention.given(Work::Meters));
     }
 }

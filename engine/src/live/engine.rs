@@ -14,7 +14,7 @@ use lab_clock::{Bound, SharedRate};
 use parking_lot::Mutex;
 
 use crate::core::Core;
-use crate::live::auto::{Attention, Auto, Clockwork};
+use crate::live::auto::{Auto, Clockwork};
 use crate::live::control::{Command, Control};
 use crate::live::driver::Driver;
 use crate::live::lateness::Lateness;
@@ -204,7 +204,7 @@ impl Live {
         self.control.follow(rate, core_left_below);
     }
 
-    /// Let a thread set the rate of the lab's clock by what happens here and in the hosts' control groups.
+    /// Let a thread set the rate of the lab's clock by what is done here.
     ///
     /// # Errors
     /// The system cannot start a thread.
@@ -212,11 +212,10 @@ impl Live {
         &self,
         clockwork: Arc<Clockwork>,
         groups: PathBuf,
-        attention: Arc<Attention>,
         bound: Bound,
     ) -> io::Result<Auto> {
         let control = Arc::clone(&self.control);
-        Auto::start(clockwork, control, groups, attention, bound)
+        Auto::start(clockwork, control, groups, bound)
     }
 
     /// Lateness of the deliveries so far.

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::live::auto::{Attention, Auto, Clockwork};
+use crate::live::auto::{Auto, Clockwork};
 use crate::live::engine::Live;
 use crate::os::kernel_timers::{HostNetwork, KernelTimers};
 use crate::os::quota::Quotas;
@@ -51,7 +51,6 @@ pub struct LabClock {
     reader: Reader,
     clockwork: Mutex<Option<Arc<Clockwork>>>,
     auto: Mutex<Option<Auto>>,
-    attention: Arc<Attention>,
 }
 
 #[pymethods]
@@ -90,7 +89,6 @@ impl LabClock {
             reader,
             clockwork: Mutex::new(Some(Arc::new(clockwork))),
             auto: Mutex::default(),
-            attention: Arc::default(),
         })
     }
 
@@ -129,11 +127,6 @@ impl LabClock {
         let auto = self.auto.lock();
         auto.as_ref()
             .map_or_else(String::new, |auto| Pace::Auto(auto.bound()).to_string())
-    }
-
-    /// Somebody types at a switch of the lab now.
-    fn attended(&self) {
-        self.attention.typed();
     }
 
     /// Under "auto", go at the wall's pace between the trials of this process, until it has ended.
@@ -187,9 +180,8 @@ impl LabClock {
             }
             (Pace::Auto(bound), Some(auto)) => auto.bind(bound),
             (Pace::Auto(bound), None) => {
-                let attention = Arc::clone(&self.attention);
                 let (regulated, groups) = (Arc::clone(clockwork), self.groups.clone());
-                *auto = Some(self.live.regulate(regulated, groups, attention, bound)?);
+                *auto = Some(self.live.regulate(regulated, groups, bound)?);
             }
         }
         Ok(())
