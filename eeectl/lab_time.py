@@ -38,7 +38,7 @@ def join_lab(tokens: Sequence[str]) -> None:
 
 
 def clock_of(tokens: Sequence[str], root: Path, preferred: str) -> Path | None:
-    """The clock of the lab that is named by `--lab`, another word, a run or an experiment, in that order.
+    """The clock of the lab that is named by `--lab`, another word, a run, a study or an experiment, in that order.
 
     If none is, that of the preferred lab, or of the only one that is up. `root` is the folder of the labs' state. None:
     that lab has no clock.
@@ -51,7 +51,7 @@ def clock_of(tokens: Sequence[str], root: Path, preferred: str) -> Path | None:
         return None
     words = _words(tokens[1:])
     for word in words:
-        name = _lab_in(Path(word) / "run.yaml") or Path(word).name
+        name = _lab_in(Path(word) / "run.yaml") or _lab_in(Path(word) / "study.yaml") or Path(word).name
         if name in clocks:
             return clocks[name]
         if (Path(word) / "hosts.yml").exists() or any(root.is_dir() for root in _shipped(word)):
@@ -79,7 +79,7 @@ def _shipped(word: str) -> tuple[Path, ...]:
 
 
 def _lab_in(file: Path) -> str:
-    """The name of the lab that a run's or an experiment's file has; empty if there is none."""
+    """The name of the lab that the file of a run, a study or an experiment has; empty if there is none."""
     try:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

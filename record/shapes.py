@@ -52,6 +52,7 @@ class _TrialBegun(_Event):
     parameters: dict[str, Any] = Field(default_factory=dict)
     hosts: list[str] = Field(default_factory=list)
     ranks_per_host: Count = 0
+    wall_s: float | None = None
 
 
 class _Figure(_Shape):
@@ -69,6 +70,7 @@ class _TrialEnded(_Event):
     answer_right: bool | None = None
     figures: list[_Figure] = Field(default_factory=list)
     loop_ns: Annotated[list[Time], Field(min_length=2, max_length=2)] | None = None
+    wall_s: float | None = None
 
     @model_validator(mode="after")
     def _ends_after_it_began(self) -> Self:

@@ -17,6 +17,9 @@ experiment's factors; `parameters` are all parameters of the program. The measur
 run's clock; `loop_ns` is present if the program reports when the loop that it measured ran, by the clock of its first
 node. Levels are text, whole numbers, numbers or booleans (`eee` is "on" or "off").
 
+Both events have `wall_s` if the lab is virtual: the wall's monotonic time, by which people wait. Views say with it
+what time is left; measurements do not use it.
+
 An actuation is recorded when it is done, once for each link that it touched; `what` is "eee", "link", "speed",
 "hold_us" or "routing".
 

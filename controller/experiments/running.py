@@ -172,7 +172,7 @@ class Runner:
         words = ", ".join(f"{name} {level}" for name, level in slot.levels.items()) or self.experiment.measure.what
         self.progress.trial(f"block {slot.block + 1} of {self.experiment.blocks}: {words}")
         begun = begun_of(self.experiment, slot, number)
-        self.run.event(EventKind.TRIAL_BEGUN, **begun.plain())
+        self.run.event(EventKind.TRIAL_BEGUN, **begun.plain(), **self._wall())
         self._flush()
         from_ns = self.run.clock.now_ns()
         try:
@@ -271,6 +271,10 @@ class Runner:
             return "", (f"{late} It counts: its slot has no retries left.",)
         return late, ()
 
+    def _wall(self) -> dict[str, float]:
+        """The wall's time, for views: the run's own clock may be a virtual lab's. Empty on a real lab."""
+        return {} if self.lateness_monitor is None else {"wall_s": self.lateness_monitor.wall_s()}
+
     def _on_shared_processors(self) -> bool:
         """The last trial was in a virtual lab at the wall's pace: ranks share this machine's processors there."""
         return self.lateness_monitor is not None and not self._pace
@@ -300,7 +304,7 @@ class Runner:
 
     def _record_end(self, slot: Slot, ended: TrialEnded) -> None:
         self._ended[ended.trial] = (slot, ended)
-        self.run.event(EventKind.TRIAL_ENDED, **ended.plain())
+        self.run.event(EventKind.TRIAL_ENDED, **ended.plain(), **self._wall())
         if ended.state == "valid":
             self._queue.succeeded(slot)
         elif ended.state == "failed" and not self.experiment.guards.retry_failed:

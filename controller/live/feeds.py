@@ -2,7 +2,6 @@
 
 import queue
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -10,6 +9,7 @@ from typing import Any, Final, Protocol
 from controller.applying.observe import ask_switches, read_eee
 from controller.collecting.collect import Collector, Sink, Timed
 from controller.collecting.lab_sources import LPI_PERIOD_S, PERIOD_S, sources_of
+from controller.live.clocks import ReadClock, now_of
 from controller.live.export.attach import Views
 from controller.live.state.live_state import LiveState
 from controller.live.state.view import Alarm, LabView
@@ -36,14 +36,22 @@ class Feed(Protocol):
     def poll(self) -> LabView:
         """The view of now."""
 
+    @property
+    def url(self) -> str:
+        """Address of the metrics for Prometheus; empty without them."""
+
     def close(self) -> None:
         """Stop what the feed has started."""
 
 
 class RunFeed:
-    """A run's folder. Sends nothing to any device. LabError if the folder is not a run's."""
+    """A run's folder. Sends nothing to any device, and closes its views. LabError if the folder is not a run's.
 
-    def __init__(self, folder: Path, lab: Lab, views: Views | None = None) -> None:
+    `read_clock`: the clock of a virtual lab that has one of its own.
+    """
+
+    def __init__(self, folder: Path, lab: Lab, views: Views | None = None, read_clock: ReadClock | None = None) -> None:
+        self._read_clock = read_clock
         self._tail = RunTail(folder)
         self._state = LiveState(lab)
         self._views = views
@@ -57,15 +65,22 @@ class RunFeed:
         facts = self._tail.facts
         if facts["state"] != "running":
             return self._state.view(self._state.last_ns, facts)
-        now_ns = time.time_ns()
+        now_ns, clocks = now_of(self._read_clock)
         silent_s = (now_ns - self._state.last_ns) / 1e9
         if silent_s > _SILENT_S and self._state.last_ns:
             gone = Alarm("bad", f"nothing was written for {silent_s:.0f} s: the run's process may be gone")
             return self._state.view(self._state.last_ns, facts, [gone])
-        return self._state.view(now_ns, facts)
+        return self._state.view(now_ns, facts, clocks=clocks)
+
+    @property
+    def url(self) -> str:
+        """Address of the metrics for Prometheus; empty without them."""
+        return self._views.url if self._views is not None else ""
 
     def close(self) -> None:
-        """Do nothing: nothing is open."""
+        """Close its views: nothing else is open."""
+        if self._views is not None:
+            self._views.close()
 
 
 class _Memory:
@@ -101,7 +116,8 @@ def _ask_eee(lab: Lab) -> Eee:
 class LabFeed:
     """Samples a lab in memory until `close`. Reads EEE settings from the switches' command lines.
 
-    `eee_every_s` 0: without EEE settings. `sources` are sampled instead of the lab's own; `ask_eee` reads settings.
+    `eee_every_s` 0: without EEE settings. `read_clock` is as of `RunFeed`. `sources` are sampled instead of the lab's
+    own; `ask_eee` reads settings.
     """
 
     def __init__(
@@ -112,10 +128,12 @@ class LabFeed:
         period_s: float = PERIOD_S,
         lpi_period_s: float = LPI_PERIOD_S,
         eee_every_s: float = _EEE_EVERY_S,
+        read_clock: ReadClock | None = None,
         sources: Sequence[Timed] | None = None,
         ask_eee: Callable[[Lab], Eee] = _ask_eee,
     ) -> None:
         self._lab = lab
+        self._read_clock = read_clock
         self._state = LiveState(lab)
         self._views = views
         self._memory = _Memory(RunClock())
@@ -144,7 +162,13 @@ class LabFeed:
         self._state.take_update(update)
         if self._views is not None:
             self._views.take_update(update, {})
-        return self._state.view(self._memory.clock.now_ns())
+        _, clocks = now_of(self._read_clock)
+        return self._state.view(self._memory.clock.now_ns(), clocks=clocks)
+
+    @property
+    def url(self) -> str:
+        """Address of the metrics for Prometheus; empty without them."""
+        return self._views.url if self._views is not None else ""
 
     def close(self) -> None:
         """End the sampling. A query of EEE settings that is under way ends by itself."""

@@ -37,6 +37,7 @@ from eeectl.study.parameters import (
     parameters_of,
     seen_of,
 )
+from eeectl.study.standing import ParameterRow, Standing, write_standing
 from lab.model import Lab
 from record.samples import RunSamples
 from record.store import read_facts
@@ -73,6 +74,9 @@ class Measuring:
     _fit_s: dict[Part, float] = field(default_factory=dict, init=False)
     """How long the last fit of each part took."""
 
+    _rows: tuple[ParameterRow, ...] = field(default=(), init=False)
+    """The table as it was printed last."""
+
     _beside: "Future[None] | None" = field(default=None, init=False)
     """A fit of links that goes on beside a block in which nothing is timed."""
 
@@ -92,11 +96,13 @@ class Measuring:
                 return status
         while True:
             decision, parameters = self._decide()
-            self.console.print(table_of(decision, parameters, self._left_s()))
+            self._rows = rows_of(decision, parameters)
+            self.console.print(table_of(decision, self._rows, self._left_s()))
             if decision.block is None:
                 self._save()
+                self._stand("", decision.why, ended=True)
                 return DONE
-            if status := self._next(decision.block):
+            if status := self._next(decision.block, decision.why):
                 return status
 
     def _keep_pauses_from_holds(self) -> None:
@@ -112,6 +118,12 @@ class Measuring:
             why = "whether links sleep so near a hold is chance"
             self.console.print(f"{PROGRAM}: pauses of {instead} instead of {near}: {why}.", markup=False)
             self.folder.add_experiment(changed)
+
+    def _stand(self, step: str, why: str, *, ended: bool = False) -> None:
+        standing = Standing(
+            step=step, why=why, left_s=self._left_s(), at_s=self.clock(), ended=ended, parameters=self._rows
+        )
+        write_standing(self.folder.path, standing)
 
     def _left_s(self) -> float:
         return self.folder.aim.budget_s - (self.clock() - self._begun_s)
@@ -217,8 +229,8 @@ class Measuring:
             {name: left_watt[name] for name in left_watt if name in hosts},
         )
 
-    def _next(self, kind: str) -> int:
-        """Measure a block of a kind."""
+    def _next(self, kind: str, why: str) -> int:
+        """Measure a block of a kind; `why` is the decision's."""
         if kind.startswith(f"{EDGES}-"):
             name = self._edges(kind)
         elif kind == CARDS and self.folder.run_of(kind) is None:
@@ -229,8 +241,8 @@ class Measuring:
             name = kind
             self.folder.add_experiment(self._later[kind])
         else:
-            return self._block(kind, self.folder.run_of(kind), more=1)
-        return self._block(kind, None, experiment=name)
+            return self._block(kind, self.folder.run_of(kind), more=1, why=why)
+        return self._block(kind, None, experiment=name, why=why)
 
     @cached_property
     def _later(self) -> Mapping[str, design.Content]:
@@ -259,13 +271,14 @@ class Measuring:
         pairs = (("-".join(parts[:place]), "-".join(parts[place:])) for place in range(1, len(parts)))
         return next(pair for pair in pairs if hosts.issuperset(pair))
 
-    def _block(self, kind: str, run: Path | None, *, more: int = 0, experiment: str = "") -> int:
+    def _block(self, kind: str, run: Path | None, *, more: int = 0, experiment: str = "", why: str = "") -> int:
         """Begin a run, resume it, or extend it; DONE, or the exit status of what went wrong."""
         if run is None:
             words = [str(self.folder.experiment(experiment or kind))]
         else:
             words = [str(run), "--resume", *(["--blocks", str(_blocks_of(run) + more)] if more else [])]
         begun_s = self.clock()
+        self._stand(kind, why or ("the pilot measures it first" if run is None else "its run was stopped"))
         if kind == POWER and "links" in self._stale:
             self._fit_links_beside(run)
         self.console.rule(f"eeectl {shlex.join(['run', *words])}", align="left")
@@ -275,6 +288,7 @@ class Measuring:
         self.missing = self.missing or status == PENDING
         self._stale |= _parts_of(kind)
         self.folder.add_block(Block(kind=kind, time_s=max(self.clock() - begun_s, 0.0), complete=status == DONE))
+        self._stand("", "fits are made of what was measured")
         return DONE
 
 
@@ -295,17 +309,25 @@ def _kind_of(run: Path) -> str:
     return name.rpartition("-")[0] if name.startswith(f"{EDGES}-") else name
 
 
-def table_of(decision: Decision, parameters: Sequence[Parameter], left_s: float) -> Table:
-    """Each parameter with its interval, what is wanted and how it stands; what is measured next, and why."""
+def rows_of(decision: Decision, parameters: Sequence[Parameter]) -> tuple[ParameterRow, ...]:
+    """Each parameter with its interval, what is wanted and how it stands, as text."""
+    rows = []
+    for one in parameters:
+        now = "-" if one.interval is None else f"{cell_text(one.interval)} {one.unit}"
+        wanted = "-" if one.interval is None else f"± {one.wanted:.2g} {one.unit}"
+        rows.append(ParameterRow(name=one.name, now=now, wanted=wanted, verdict=words_of(decision, one.name)))
+    return tuple(rows)
+
+
+def table_of(decision: Decision, rows: Sequence[ParameterRow], left_s: float) -> Table:
+    """What is known of each parameter; what is measured next, and why."""
     after = f"next: {decision.block}, because {decision.why}" if decision.block else f"end: {decision.why}"
     title = f"{after}; {max(left_s, 0.0) / 60:.1f} min left"
     table = Table(title=title, title_justify="left")
     for heading in ("parameter", "now (95 %)", "wanted", ""):
         table.add_column(heading)
-    for one in parameters:
-        now = "-" if one.interval is None else f"{cell_text(one.interval)} {one.unit}"
-        wanted = "-" if one.interval is None else f"± {one.wanted:.2g} {one.unit}"
-        table.add_row(one.name, now, wanted, words_of(decision, one.name))
+    for one in rows:
+        table.add_row(one.name, one.now, one.wanted, one.verdict)
     return table
 
 

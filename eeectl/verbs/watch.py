@@ -1,4 +1,4 @@
-"""`eeectl watch`: the live state of a lab or a run, in a terminal, as JSON, or exported to other programs."""
+"""`eeectl watch`: the live state of a lab, a run or a study, in a terminal, as JSON, or exported to other programs."""
 
 import contextlib
 import json
@@ -14,16 +14,15 @@ from cyclopts import App, Parameter
 from rich.console import Console
 
 from controller.collecting.collect import check_period
+from controller.live.clocks import WallPace
 from controller.live.export.attach import ViewOptions, Views
-from controller.live.feeds import Feed, LabFeed, RunFeed
+from controller.live.feeds import Feed, LabFeed
 from controller.live.screen.once import as_text
 from controller.live.screen.terminal_size import size_of
 from controller.live.state.view import LabView
 from eeectl.lab_name import known_lab, require_up
-from lab.errors import InventoryError, LabError
-from lab.folder import find_lab, load_lab
-from lab.model import Lab
-from record.store import read_facts
+from eeectl.watched import clock_reader, followed, own_clock
+from lab.errors import LabError
 
 watch_app = App(
     name="watch",
@@ -31,7 +30,8 @@ watch_app = App(
 )
 
 _Flag = Annotated[bool, Parameter(negative="")]
-_UPDATE_S: Final = 1.0
+_FRAMES_A_SECOND: Final = "1000"
+"""Of a screen that lives in a slow lab's time: at 1/50 of the wall's pace textual's 60 are one a second."""
 
 
 @watch_app.default
@@ -51,16 +51,17 @@ def watch(
 ) -> int:
     """Show a run or a lab live: links, power, LPI, trials, alarms; export it to Prometheus and InfluxDB.
 
-    A run is read from its folder; no device is polled. A lab is sampled for the view only; nothing is recorded.
+    A run is read from its folder; no device is polled. Of a study its newest run is shown, and then the next one, below
+    the study's steps and parameters. A lab is sampled for the view only; nothing is recorded.
 
     Parameters
     ----------
     run
-        A run's folder or name; default: the newest run, if no lab is named.
+        Folder or name of a run or a study; default: the newest, if no lab is named.
     lab
         Name of a lab, or a folder: sample it.
     runs
-        Folder of runs.
+        Folder of runs; studies are looked for in `studies` beside it.
     period_s
         Sampling period of the lab, seconds.
     once
@@ -83,7 +84,7 @@ def watch(
         raise LabError("--no-screen alone shows nothing: add --prometheus or --influx.")
     shown_size = size_of(size)
     check_period("a lab", period_s)
-    with _feed(run, lab, runs, period_s, views) as (feed, url):
+    with _feed(run, lab, runs, period_s, views) as feed:
         if once or as_json or svg is not None:
             view = _current_view(feed, sampled=bool(lab), period_s=period_s)
             if svg is not None:
@@ -91,62 +92,27 @@ def watch(
             else:
                 _print(view, as_json=as_json)
         elif no_screen:
-            _serve(feed, url)
+            _serve(feed)
         else:
             return _screen(feed)
     return 0
 
 
 @contextlib.contextmanager
-def _feed(run: str, lab: str, runs: Path, period_s: float, options: ViewOptions) -> Iterator[tuple[Feed, str]]:
-    feed: Feed
+def _feed(run: str, lab: str, runs: Path, period_s: float, options: ViewOptions) -> Iterator[Feed]:
     with contextlib.ExitStack() as stack:
+        feed: Feed
         if lab:
             lab_model = known_lab(lab)
-            views = _views(stack, lab_model, options, "")
+            views = Views(lab_model, options) if options else None
+            if views is not None:
+                stack.callback(views.close)
             require_up(lab_model)
-            feed = LabFeed(lab_model, views, period_s=period_s)
+            feed = LabFeed(lab_model, views, period_s=period_s, read_clock=clock_reader(lab_model.name))
         else:
-            folder = _run_folder(run, runs)
-            lab_model = _lab_of(folder)
-            views = _views(stack, lab_model, options, str(read_facts(folder)["name"]))
-            feed = RunFeed(folder, lab_model, views)
+            feed = followed(run, runs, options)
         stack.callback(feed.close)
-        yield feed, views.url if views is not None else ""
-
-
-def _views(stack: contextlib.ExitStack, lab: Lab, options: ViewOptions, run: str) -> Views | None:
-    if not options:
-        return None
-    views = Views(lab, options, run)
-    stack.callback(views.close)
-    return views
-
-
-def _run_folder(run: str, runs: Path) -> Path:
-    """The run's folder; LabError if it does not exist."""
-    if run:
-        named = [Path(run), runs / run]
-        found = next((path for path in named if (path / "run.yaml").exists()), None)
-        if found is None:
-            raise LabError(f"'{run}' is not a run: name a folder with a run.yaml, or one below {runs}.")
-        return found
-    found = max(runs.glob("*/run.yaml"), default=None)
-    if found is None:
-        raise LabError(f"no run exists below {runs}: name a run, or a lab with --lab.")
-    return found.parent
-
-
-def _lab_of(folder: Path) -> Lab:
-    """The lab of a run. If its inventory is not available here, an empty lab: all but the links can be shown."""
-    facts = read_facts(folder)
-    name, place = str(facts.get("lab", "")), str(facts.get("lab_folder", ""))
-    try:
-        return load_lab(find_lab(place if place and Path(place).exists() else name))
-    except InventoryError:
-        raise
-    except LabError:
-        return Lab(name, "", "", "", (), (), (), (), ())
+        yield feed
 
 
 def _current_view(feed: Feed, *, sampled: bool, period_s: float) -> LabView:
@@ -174,23 +140,29 @@ def _draw(feed: Feed, view: LabView, path: Path, size: tuple[int, int]) -> None:
         raise LabError(f"the drawing cannot be written to {path} ({error.strerror}): name another file.") from error
 
 
-def _serve(feed: Feed, url: str) -> None:
+def _serve(feed: Feed) -> None:
     """Update the exports until Ctrl-C."""
-    ending = threading.Event()
+    ending, pace = threading.Event(), WallPace(own_clock())
+    said = ""
     with contextlib.suppress(KeyboardInterrupt):
-        feed.poll()
-        if url:
-            print(f"metrics are at {url}; stop with Ctrl-C.", file=sys.stderr, flush=True)
-        while not ending.wait(_UPDATE_S):
+        while True:
             feed.poll()
+            if feed.url and feed.url != said:
+                said = feed.url
+                print(f"metrics are at {said}; stop with Ctrl-C.", file=sys.stderr, flush=True)
+            while pause_s := pace.pause_s():
+                ending.wait(pause_s)
 
 
 def _screen(feed: Feed) -> int:
+    read_clock = own_clock()
+    if read_clock is not None:
+        os.environ.setdefault("TEXTUAL_FPS", _FRAMES_A_SECOND)
     from controller.live.screen.app import WatchApp  # noqa: PLC0415 - textual costs every other verb a quarter of a second
 
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         raise LabError("this terminal cannot show the live view: use --once, --json or --no-screen.")
-    app = WatchApp(feed, feed.poll())
+    app = WatchApp(feed, feed.poll(), read_clock)
     reason = app.run()
     if reason:
         raise LabError(reason)

@@ -39,6 +39,12 @@ def test_a_run_names_the_lab(root: Path, tmp_path: Path) -> None:
     assert clock_of(["run", str(run), "--resume"], root, "slow") == root / "fast" / "clock"
 
 
+def test_a_study_names_the_lab(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "studies" / "study.yaml").write_text("format: 1\nlab: fast\n", encoding="utf-8")
+    assert clock_of(["watch", str(tmp_path / "studies")], root, "slow") == root / "fast" / "clock"
+
+
 def test_a_lab_without_a_clock_has_the_walls_time(root: Path, tmp_path: Path) -> None:
     assert clock_of(["run", _file(tmp_path / "files", "lab: wall")], root, "slow") is None
     assert clock_of(["status"], root, "wall") is None

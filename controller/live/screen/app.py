@@ -1,4 +1,4 @@
-"""The live view in a terminal: it polls a feed once a second and draws the result."""
+"""The live view in a terminal: it polls a feed once a second, by the wall's clock, and draws the result."""
 
 from typing import Any, ClassVar, Final
 
@@ -10,16 +10,26 @@ from textual.coordinate import Coordinate
 from textual.widgets import DataTable, Footer, Static
 from textual.worker import get_current_worker
 
+from controller.live.clocks import ReadClock, WallPace
 from controller.live.feeds import Feed
 from controller.live.screen import panels
 from controller.live.screen.link_table import COLUMNS, FILTERS, ORDERS, cells, chosen, title
+from controller.live.screen.study_panel import study
 from controller.live.screen.topology_panel import topology
 from controller.live.state.view import LabView
 from lab.errors import LabError
 
-_POLL_S: Final = 1.0
 _WIDE: Final = 140
-_MOST_LINES: Final = {"topology": 16, "power": 8, "devices": 9, "progress": 8, "loop": 8, "alarms": 6, "events": 8}
+_MOST_LINES: Final = {
+    "study": 12,
+    "topology": 16,
+    "power": 8,
+    "devices": 9,
+    "progress": 8,
+    "loop": 8,
+    "alarms": 6,
+    "events": 8,
+}
 """Largest heights of panels whose height depends on their content."""
 
 _RIGHT: Final = frozenset({"speed", "a→b", "b→a", "LPI"})
@@ -27,7 +37,10 @@ _WIDTHS: Final = {"state": 5, "speed": 5, "a→b": 6, "b→a": 6, "load": 6, "LP
 
 
 class WatchApp(App[str]):
-    """Shows a feed until the user quits. Returns the reason if it ends by itself, else nothing."""
+    """Shows a feed until the user quits. Returns the reason if it ends by itself, else nothing.
+
+    `read_clock`: the clock of the lab in whose time this process lives, if it is not the wall's.
+    """
 
     TITLE = "eeectl watch"
     ENABLE_COMMAND_PALETTE = False
@@ -51,12 +64,14 @@ class WatchApp(App[str]):
                 scrollbar-background: $background; }
     .-no-run #progress { display: none; }
     .-no-loop #loop { display: none; }
+    .-no-study #study { display: none; }
 
     .-narrow #body { layout: vertical; }
     .-narrow #right { height: auto; }
     .-narrow #devices, .-narrow #events, .-narrow #topology { display: none; }
     .-narrow #power, .-narrow #progress { height: 4; }
     .-narrow #loop { height: 5; }
+    .-narrow #study { height: 4; }
     .-narrow #alarms { height: 3; }
     .-narrow.-show-topology #topology { display: block; height: 1fr; }
     .-narrow.-show-topology #links, .-narrow.-show-events #links { display: none; }
@@ -71,8 +86,9 @@ class WatchApp(App[str]):
     """
     _VIEWS: ClassVar[tuple[str, ...]] = ("", "-show-topology", "-show-events")
 
-    def __init__(self, feed: Feed, first: LabView) -> None:
+    def __init__(self, feed: Feed, first: LabView, read_clock: ReadClock | None = None) -> None:
         super().__init__()
+        self._pace = WallPace(read_clock)
         self._feed = feed
         self._view = first
         self._filter = next(iter(FILTERS))
@@ -84,6 +100,7 @@ class WatchApp(App[str]):
     def compose(self) -> ComposeResult:
         """Every panel; the size decides which of them are visible."""
         yield Static(id="head")
+        yield Static(id="study", classes="panel")
         with Horizontal(id="body"):
             with Vertical(id="left"):
                 yield Static(id="topology", classes="panel")
@@ -99,7 +116,7 @@ class WatchApp(App[str]):
 
     def on_mount(self) -> None:
         """Titles, columns, and the first drawing."""
-        for name in ("topology", "power", "devices", "progress", "loop", "alarms", "events"):
+        for name in _MOST_LINES:
             self.query_one(f"#{name}").border_title = {
                 "devices": "power by device",
                 "power": "power of the lab",
@@ -111,11 +128,19 @@ class WatchApp(App[str]):
             width = _WIDTHS.get(name)
             table.add_column(_head(name, meaning), key=name, width=width + 1 if width is not None else None)
         self.call_after_refresh(self._draw)
-        self.set_interval(_POLL_S, self._poll)
+        self._await_poll()
 
     def on_resize(self) -> None:
         """Draw the panels for their new sizes."""
         self.call_after_refresh(self._draw)
+
+    def _await_poll(self) -> None:
+        """Poll once a second of the wall."""
+        pause_s = self._pace.pause_s()
+        if not pause_s:
+            self._poll()
+            pause_s = self._pace.pause_s()
+        self.set_timer(pause_s, self._await_poll)
 
     @work(thread=True, exclusive=True, group="poll")
     def _poll(self) -> None:
@@ -137,7 +162,9 @@ class WatchApp(App[str]):
         self.query_one("#head", Static).update(panels.head(view, self.size.width))
         self.screen.set_class(view.run is None, "-no-run")
         self.screen.set_class(view.loop is None, "-no-loop")
+        self.screen.set_class(view.study is None, "-no-study")
         for name, draw in (
+            ("study", study),
             ("topology", topology),
             ("power", panels.power),
             ("devices", panels.devices),

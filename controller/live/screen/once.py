@@ -8,6 +8,7 @@ from rich.text import Text
 
 from controller.live.screen import panels
 from controller.live.screen.link_table import COLUMNS, cells, chosen, title
+from controller.live.screen.study_panel import study
 from controller.live.screen.topology_panel import topology
 from controller.live.state.view import LabView
 
@@ -25,6 +26,7 @@ def as_text(view: LabView, width: int) -> RenderableType:
         links.add_row(*cells(link))
     return Group(
         panels.head(view, width),
+        *(_titled("study", study(view, width, _MOST)) if view.study is not None else ()),
         *_titled("power of the lab", panels.power(view, width, _CHART)),
         *_titled("power by device", panels.devices(view, width, _MOST)),
         *_titled("trials", panels.progress(view, width, 12)),

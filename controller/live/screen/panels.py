@@ -30,12 +30,12 @@ def _line(*parts: tuple[str, str] | str) -> Text:
 def head(view: LabView, width: int) -> Text:
     """One line: the lab or run, its state, the time. Where it is narrow, what is behind the run's name is kept."""
     answering, of = view.answering
-    time = f"{_clock(view.now_ns)} UTC"
+    time = _times(view)
     if view.run is not None:
         state = f" · {view.run.state} {span_text((view.now_ns - view.run.begun_ns) / 1e9)}"
         name = f"{view.lab} · {view.run.name}"
     else:
-        name, state = view.lab, " · live, nothing is kept"
+        name, state = view.lab, " · live, nothing is kept" if view.study is None else " · no run has begun"
     long, short = f"{answering} of {of} devices answer  {time}", f"{answering}/{of} answer  {time}"
     right = long if len(name) + len(state) + len(long) + 3 <= width else short
     room = width - len(state) - len(right) - 3
@@ -44,6 +44,14 @@ def head(view: LabView, width: int) -> Text:
     left = f" {name}{state}"
     gap = max(1, width - len(left) - len(right) - 1)
     return _line((left, "bold"), " " * gap, (right, "bold" if answering == of else "bold red"), " ")
+
+
+def _times(view: LabView) -> str:
+    """The time; of a lab with a clock of its own both clocks, and its rate unless it is the wall's."""
+    if view.clocks is None:
+        return f"{_clock(view.now_ns)} UTC"
+    rate = "" if view.clocks.rate == "1" else f" at {view.clocks.rate}"
+    return f"lab {_clock(view.now_ns)}{rate}  wall {_clock(view.clocks.wall_ns)} UTC"
 
 
 def power(view: LabView, width: int, height: int) -> Text:
@@ -129,7 +137,8 @@ def progress(view: LabView, width: int, height: int) -> Text:
     """The run's trials: how many are done and left, the running one, and the last ones."""
     run = view.run
     if run is None:
-        return _line((" no run: samples are shown and not kept", "dim"))
+        why = "samples are shown and not kept" if view.study is None else "the study has not begun one"
+        return _line((f" no run: {why}", "dim"))
     lines = [_counts(run, width)]
     if run.probe is not None:
         lines.append(_probe_line(run))

@@ -10,7 +10,7 @@ from controller.live.state.port_history import PortHistory
 from controller.live.state.power_history import PowerHistory
 from controller.live.state.source_state import SourceStates
 from controller.live.state.trial_history import TrialHistory
-from controller.live.state.view import Alarm, EeeState, EventView, LabView, LinkView, PortView, RunView
+from controller.live.state.view import Alarm, Clocks, EeeState, EventView, LabView, LinkView, PortView, RunView
 from lab.model import Lab, Link
 from record.event_kinds import EventKind
 from record.event_text import Event, sentence_of
@@ -75,7 +75,13 @@ class LiveState:
         """Whether EEE is enabled at ends ("sw1:gi1/0/1"), as their switches show."""
         self._eee.update(enabled)
 
-    def view(self, now_ns: int, facts: Mapping[str, Any] | None = None, more: Sequence[Alarm] = ()) -> LabView:
+    def view(
+        self,
+        now_ns: int,
+        facts: Mapping[str, Any] | None = None,
+        more: Sequence[Alarm] = (),
+        clocks: Clocks | None = None,
+    ) -> LabView:
         """Everything as it is at `now_ns`. `facts` are those of a run; `more` alarms come first."""
         switches = frozenset(switch.name for switch in self.lab.switches)
         links = tuple(self._link(link, switches, now_ns) for link in self.lab.links)
@@ -89,18 +95,20 @@ class LiveState:
             hosts=tuple(host.name for host in self.lab.hosts),
             links=links,
             power=self._power.view(now_ns),
-            run=self._run(facts, now_ns),
+            run=self._run(facts, now_ns, clocks),
             alarms=tuple(alarms[:_MOST_ALARMS]),
             events=tuple(reversed(self._events)),
             answering=(sum(state.outcome == "ok" for state in states), len(states)),
             loop=self._loop.view(),
+            clocks=clocks,
         )
 
-    def _run(self, facts: Mapping[str, Any] | None, now_ns: int) -> RunView | None:
+    def _run(self, facts: Mapping[str, Any] | None, now_ns: int, clocks: Clocks | None) -> RunView | None:
         if facts is None:
             return None
         begun = datetime.fromisoformat(f"{facts['begun']}+00:00")
-        return self._trials.view(facts, now_ns, round(begun.timestamp() * 1e9))
+        wall_s = None if clocks is None else clocks.wall_s
+        return self._trials.view(facts, now_ns, round(begun.timestamp() * 1e9), wall_s)
 
     def _link(self, link: Link, switches: frozenset[str], now_ns: int) -> LinkView:
         a, b = (self._ports.view(str(end), now_ns) or _NOTHING for end in (link.a, link.b))

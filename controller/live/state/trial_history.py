@@ -1,8 +1,7 @@
 """A run and its trials, from its facts and events; and the round trips of a trial's probe."""
 
-import statistics
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from controller.live.state.view import ProbeView, RunView, TrialView
@@ -12,7 +11,6 @@ from record.run_tail import Echo
 
 _SHOWN: Final = 40
 _ECHOES: Final = 20_000
-_DURATIONS: Final = 20
 
 
 class TrialHistory:
@@ -23,7 +21,7 @@ class TrialHistory:
         self._ended: deque[tuple[Event, Event]] = deque(maxlen=_SHOWN)
         self._counts = {"valid": 0, "invalid": 0, "failed": 0}
         self._slots_done: set[int] = set()
-        self._durations_s: deque[float] = deque(maxlen=_DURATIONS)
+        self._paced: deque[tuple[Event, Event]] = deque(maxlen=_SHOWN)  # without a break between them
         self._probe_trial = 0
         self._rtts_us: deque[float] = deque(maxlen=_ECHOES)
         self._echo_count = self._lost_count = 0
@@ -36,11 +34,12 @@ class TrialHistory:
             begun = self._begun.pop(event["trial"], event)
             self._ended.append((begun, event))
             self._counts[event["state"]] = self._counts.get(event["state"], 0) + 1
-            self._durations_s.append((event["time_ns"] - begun["time_ns"]) / 1e9)
+            self._paced.append((begun, event))
             if event["state"] == "valid":
                 self._slots_done.add(begun.get("slot", begun["trial"]))
         elif event["kind"] == EventKind.RUN_RESUMED:
             self._begun.clear()  # trials that ran when the writer was killed
+            self._paced.clear()
 
     def take_echo(self, echo: Echo) -> None:
         """An echo; those of a new trial replace the ones before."""
@@ -53,8 +52,8 @@ class TrialHistory:
         else:
             self._rtts_us.append(echo.rtt_ns / 1e3)
 
-    def view(self, facts: Mapping[str, Any], now_ns: int, begun_ns: int) -> RunView:
-        """The run as it is now."""
+    def view(self, facts: Mapping[str, Any], now_ns: int, begun_ns: int, wall_s: float | None = None) -> RunView:
+        """The run as it is now. `wall_s`: the wall's monotonic time, if the lab has a clock of its own."""
         running = [_running(begun, now_ns) for begun in self._begun.values()] if facts["state"] == "running" else []
         ended = [_ended(begun, end) for begun, end in reversed(self._ended)]
         experiment = facts.get("experiment")
@@ -69,23 +68,24 @@ class TrialHistory:
             valid_count=self._counts["valid"],
             invalid_count=self._counts["invalid"],
             failed_count=self._counts["failed"],
-            left_s=self._left_s(planned_count, now_ns),
+            left_s=self._left_s(planned_count, now_ns, wall_s),
             trials=(*running, *ended),
             probe=self._probe(),
         )
 
-    def _left_s(self, planned_count: int, now_ns: int) -> float | None:
-        """Time for the missing trials at the pace of the last ones, with the time between them."""
+    def _left_s(self, planned_count: int, now_ns: int, wall_s: float | None) -> float | None:
+        """Time for the missing trials at the pace of the last ones, with the time between them; the wall's if known."""
         missing = planned_count - len(self._slots_done)
-        if not planned_count or not self._durations_s:
+        if not planned_count or not self._paced:
             return None
-        if len(self._ended) >= 2:
-            first, last = self._ended[0][0], self._ended[-1][1]
-            each_s = float(last["time_ns"] - first["time_ns"]) / 1e9 / len(self._ended)
-        else:
-            each_s = statistics.fmean(self._durations_s)
-        began_ns = min((int(one["time_ns"]) for one in self._begun.values()), default=now_ns)
-        return max(0.0, missing * each_s - min((now_ns - began_ns) / 1e9, each_s))
+        known = [*(event for trial in self._paced for event in trial), *self._begun.values()]
+        second: Callable[[Event], float] = _lab_s
+        now_s = now_ns / 1e9
+        if wall_s is not None and all(event.get("wall_s") is not None for event in known):
+            second, now_s = _wall_s, wall_s
+        each_s = (second(self._paced[-1][1]) - second(self._paced[0][0])) / len(self._paced)
+        began_s = min(map(second, self._begun.values()), default=now_s)
+        return max(0.0, missing * each_s - min(now_s - began_s, each_s))
 
     def _probe(self) -> ProbeView | None:
         if not self._echo_count:
@@ -98,6 +98,14 @@ class TrialHistory:
 def levels_text(levels: Mapping[str, Any]) -> str:
     """Factors and their levels as text."""
     return " ".join(f"{factor}={level}" for factor, level in levels.items())
+
+
+def _lab_s(event: Event) -> float:
+    return float(event["time_ns"]) / 1e9
+
+
+def _wall_s(event: Event) -> float:
+    return float(event["wall_s"])
 
 
 def _what(begun: Event) -> str:

@@ -119,10 +119,49 @@ class RunView:
     invalid_count: int
     failed_count: int
     left_s: float | None
+    """Estimated time that it still takes, by the wall's clock where that is known; None before the first trial."""
+
     trials: tuple[TrialView, ...]
     """The newest first."""
 
     probe: ProbeView | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """A kind of block of a study: how many were begun so far, and how long they took by the wall's clock."""
+
+    name: str
+    state: str
+    """ "running", "done", "incomplete" or "waiting"."""
+
+    blocks: int
+    time_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterView:
+    """A parameter of a study, as text: its interval, the half width that is wanted, and how it stands."""
+
+    name: str
+    now: str
+    wanted: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class StudyView:
+    """A study whose newest run is shown; `left_s`: of its budget by the wall's clock, None unless it is running."""
+
+    name: str
+    state: str
+    """ "not begun", "running", "stopped" or "ended"."""
+
+    step: str
+    why: str
+    left_s: float | None
+    steps: tuple[StepView, ...]
+    parameters: tuple[ParameterView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +211,18 @@ class EventView:
 
 
 @dataclass(frozen=True, slots=True)
+class Clocks:
+    """The wall's clock at the moment of a view, and the rate of the lab's (lab seconds per wall second, "1/10").
+
+    `wall_ns`: UTC. `wall_s`: monotonic.
+    """
+
+    rate: str
+    wall_ns: int
+    wall_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class LabView:
     """Everything that is shown at `now_ns` (UTC)."""
 
@@ -190,3 +241,8 @@ class LabView:
     """How many sources answered their last poll, of how many."""
 
     loop: LoopView | None = None
+    clocks: Clocks | None = None
+    """The wall's clock beside the lab's, which `now_ns` is by; None if the lab has none of its own."""
+
+    study: StudyView | None = None
+    """The study that the run belongs to."""

@@ -247,7 +247,7 @@ def test_a_run_is_shown_as_json_and_as_text(run: Run, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["nothing"], "'nothing' is not a run"),
+        (["nothing"], "'nothing' is not a run or a study"),
         (["--runs", "/nowhere"], "no run exists below /nowhere"),
         (["a", "--lab", "b"], "give only one of them"),
         (["--lab", "moon"], "no lab 'moon'"),

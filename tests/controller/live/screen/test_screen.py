@@ -15,8 +15,19 @@ from controller.live.screen.app import WatchApp
 from controller.live.screen.drawing import bar, chart, rate_text, span_text, spark
 from controller.live.screen.link_table import FILTERS, ORDERS, chosen, title
 from controller.live.screen.once import as_text
+from controller.live.screen.study_panel import study
 from controller.live.state.live_state import LiveState
-from controller.live.state.view import Alarm, DevicePower, EventView, LabView, PowerView
+from controller.live.state.view import (
+    Alarm,
+    Clocks,
+    DevicePower,
+    EventView,
+    LabView,
+    ParameterView,
+    PowerView,
+    StepView,
+    StudyView,
+)
 from lab.errors import LabError
 from record.run_tail import Echo, Update
 from tests.support.labs.toy_view import (
@@ -70,8 +81,31 @@ class _Toy:
             raise LabError(self.error)
         return self.view
 
+    @property
+    def url(self) -> str:
+        return ""
+
     def close(self) -> None:
         pass
+
+
+_STUDY = StudyView(
+    "20261128T0700Z-toy",
+    "running",
+    "power-staged",
+    "it narrows most for its time",
+    754.0,
+    (
+        StepView("probe-sweep", "done", 2, 62.0),
+        StepView("power-staged", "running", 1, 31.0),
+        StepView("alltoall-eee", "waiting", 0, 0.0),
+    ),
+    (
+        ParameterView("n01-n02: hold", "600 us", "± 12 us", "known"),
+        ParameterView("sw1: port up", "1.2 W", "± 0.02 W", "needs about 3 min more"),
+        ParameterView("sw1: port shut", "0.1 W", "± 0.02 W", "needs more"),
+    ),
+)
 
 
 def _screen(app: WatchApp) -> str:
@@ -290,3 +324,46 @@ def test_what_went_wrong_is_never_cut() -> None:
         shown = panel(spoiled, 70, 12).plain
         assert max(map(len, shown.splitlines())) <= 70
         assert why in " ".join(shown.split())
+
+
+# -- a study, and a lab with a clock of its own
+
+
+def test_a_study_stands_above_its_newest_run() -> None:
+    view = replace(_busy(), study=_STUDY)
+
+    async def drawn() -> list[str]:
+        app = WatchApp(_Toy(view), view)
+        async with app.run_test(size=(160, 50)):
+            await eventually_in_loop("the study is drawn", lambda: "of the budget left" in _screen(app))
+            return _screen(app).splitlines()
+
+    lines = asyncio.run(drawn())
+    at = {word: next(n for n, line in enumerate(lines) if word in line) for word in ("0:12:34 of", "topology")}
+    assert at["0:12:34 of"] < at["topology"]
+
+
+@pytest.mark.parametrize("height", [3, 12])
+def test_what_is_not_known_yet_comes_first_and_what_has_no_room_is_counted(height: int) -> None:
+    lines = study(replace(_busy(), study=_STUDY), 120, height).plain.splitlines()
+    assert "1 of 3 parameters known" in lines[0]
+    assert lines[1] == " ✔ probe-sweep x2 0:01:02  ▶ power-staged 0:00:31  · alltoall-eee "
+    if height == 3:
+        assert lines[2:] == ["   and 3 more parameters"]
+    else:
+        assert [line.split("  ")[0].strip() for line in lines[2:]] == [
+            "sw1: port up",
+            "sw1: port shut",
+            "n01-n02: hold",
+        ]
+
+
+def test_steps_that_do_not_fit_a_line_go_on_in_the_next() -> None:
+    assert all(len(line) <= 40 for line in study(replace(_busy(), study=_STUDY), 40, 12).plain.splitlines()[1:3])
+
+
+def test_a_lab_with_a_clock_of_its_own_has_both_clocks_in_its_head() -> None:
+    view = replace(_busy(), now_ns=T0, clocks=Clocks("1/10", T0 + 90 * SECOND, 1.0))
+    assert "lab 15:06:40 at 1/10  wall 15:08:10 UTC" in panels.head(view, 120).plain
+    assert "lab 15:06:40  wall" in panels.head(replace(view, clocks=Clocks("1", T0, 1.0)), 120).plain
+    assert panels.head(_busy(), 120).plain.rstrip().endswith("UTC")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from controller.live.state.live_state import LiveState
-from controller.live.state.view import LinkView
+from controller.live.state.view import Clocks, LinkView
 from record.run_tail import Echo, Update
 from record.sample_tables import Batch
 from tests.support.labs.toy_view import (
@@ -169,6 +169,27 @@ def test_trials_are_counted_by_slot_and_the_time_left_follows_from_their_pace() 
     ended_run = live_state.view(T0 + 25 * SECOND, {**FACTS, "state": "interrupted"}).run
     assert ended_run is not None
     assert ended_run.trials[0].state == "valid"  # a trial without an end does not count as running
+
+
+def test_the_time_left_of_a_run_in_a_slow_lab_is_the_walls() -> None:
+    live_state = LiveState(LAB)
+    for one, wall_s in ((begun(0.0, 1), 500.0), (ended(10.0, 1), 600.0), (begun(10.0, 2), 610.0)):
+        live_state.take_event({**one, "wall_s": wall_s})
+    facts = {**FACTS, "slot_count": 4}
+    slow = live_state.view(T0 + 12 * SECOND, facts, clocks=Clocks("1/10", T0, 630.0)).run
+    unknown = live_state.view(T0 + 12 * SECOND, facts).run
+    assert slow is not None
+    assert unknown is not None
+    assert (slow.left_s, unknown.left_s) == (3 * 100 - 20, 3 * 10 - 2)
+
+
+def test_the_pause_before_a_run_was_resumed_is_no_pace() -> None:
+    live_state = LiveState(LAB)
+    for one in (begun(0.0, 1), ended(10.0, 1), event(5_000.0, "resumed"), begun(5_000.0, 2), ended(5_010.0, 2)):
+        live_state.take_event(one)
+    run = live_state.view(T0 + 5_010 * SECOND, {**FACTS, "slot_count": 4}).run
+    assert run is not None
+    assert run.left_s == 2 * 10
 
 
 def test_echoes_of_a_new_trial_replace_the_old_ones() -> None:
