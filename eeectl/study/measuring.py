@@ -37,7 +37,7 @@ from eeectl.study.parameters import (
     parameters_of,
     seen_of,
 )
-from eeectl.study.standing import ParameterRow, Standing, write_standing
+from eeectl.study.standing import KNOWN, ParameterRow, Standing, write_standing
 from lab.model import Lab
 from record.samples import RunSamples
 from record.store import read_facts
@@ -335,7 +335,7 @@ def words_of(decision: Decision, name: str) -> str:
     """How a parameter stands, or ends."""
     match decision.verdicts[name]:
         case Known():
-            return "known"
+            return KNOWN
         case CannotBeKnown(why):
             return f"cannot be known here, because {why[:1].lower()}{why[1:]}"
         case NeedsMore(time_s):

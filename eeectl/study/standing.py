@@ -8,6 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lab.errors import LabError
 
+KNOWN: Final = "known"
+"""The verdict on a parameter that is known as precisely as is wanted."""
+
 _FILE: Final = "standing.json"
 
 

@@ -14,12 +14,13 @@ from analysis.compare import Energies, Metered
 from benchmarks.program import Placement
 from benchmarks.table import PROGRAMS
 from controller.experiments.experiment_file import experiment_of
-from controller.experiments.session import RunOptions, run_new, validated_lab
+from controller.experiments.session import RunOptions, RunResult, run_new, validated_lab
 from controller.experiments.traffic import node_traffic, read_traffic
 from eeectl.after_dashes import AfterDashes
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
 from eeectl.lab_name import require_up
 from eeectl.lab_text import text_width
+from eeectl.notice import Notice
 from eeectl.program_list import plain_program, print_programs
 from eeectl.program_options import ProgramOptions, program_of
 from eeectl.set_options import pairs
@@ -49,6 +50,7 @@ def bench(
     values: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     as_json: _Json = False,
     options: Annotated[ProgramOptions, Parameter(name="*")] = ProgramOptions(),  # noqa: B008 - frozen
+    notify: str = "",
 ) -> int:
     r"""Run an MPI program on hosts of a lab: check its answer, show its figures, and sample all devices meanwhile.
 
@@ -69,6 +71,9 @@ def bench(
         Print JSON.
     options
         Where the program runs, and what is recorded of it.
+    notify
+        Start this command at the end, after a failure and after a stop, with one line about it as its last argument;
+        EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
 
     """
     if listed:
@@ -80,9 +85,19 @@ def bench(
     content = options.content(program, parameters, f"bench-{program}")
     source = YamlSource("the command line", content | {"blocks": 1, "guards": {"retry_failed": False}})
     experiment = experiment_of(source)
+    notice = Notice(notify, "bench")
     require_up(validated_lab(experiment, source))
-    result = run_new(experiment, source, RunOptions(options.runs, quiet=as_json), Lateness.of)
-    measured = content["measure"]["program"]
+    with notice:
+        result = run_new(experiment, source, RunOptions(options.runs, quiet=as_json), Lateness.of)
+        notice.run = result.folder
+        status = _show(program, content["measure"]["program"], options, result, as_json=as_json)
+        return notice.run_ended(status, result)
+
+
+def _show(
+    program: str, measured: Mapping[str, Any], options: ProgramOptions, result: RunResult, *, as_json: bool
+) -> int:
+    """Print the figures; returns the exit status. The error that ended the run early is raised again."""
     placement = Placement(tuple(measured["hosts"]), options.ranks_per_host)
     trials, notes = read_trials(result.folder), _notes(result.folder)
     energies = Energies(RunSamples(result.folder))

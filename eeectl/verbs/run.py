@@ -1,6 +1,8 @@
 """`eeectl run`: run an experiment that a file describes."""
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +12,7 @@ from controller.experiments.experiment import Experiment
 from controller.experiments.experiment_file import read_experiment
 from controller.experiments.session import (
     RunOptions,
+    RunResult,
     experiment_in,
     lab_of_run,
     restore_lab,
@@ -21,6 +24,7 @@ from controller.experiments.session import (
 from controller.live.export.attach import ViewOptions
 from controller.regulating.in_trial import LoopsInTrials
 from eeectl.lab_name import LabName, lab_operand, require_up
+from eeectl.notice import Notice
 from eeectl.run_output import agreement, print_order, print_result
 from lab.errors import LabError
 from lab.yaml_source import YamlSource
@@ -49,6 +53,7 @@ def run(
     yes: _Flag = False,
     as_json: _Json = False,
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
+    notify: str = "",
 ) -> int:
     """Run an experiment: trials in interleaved random blocks, everything sampled, the lab restored at the end.
 
@@ -82,10 +87,14 @@ def run(
         Print JSON.
     views
         Where live data are exported.
+    notify
+        Start this command at the end, after a failure and after a stop, with one line about it as its last argument;
+        EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
 
     """
     _require_new(resume=resume, put_back=put_back, trace=trace)
-    if resume and (status := _resume_regulation(file, views, blocks, yes=yes, as_json=as_json)) is not None:
+    notice = Notice(notify, "run")
+    if resume and (status := _resume_regulation(file, views, blocks, notice, yes=yes, as_json=as_json)) is not None:
         return status
     if resume:
         require_up(experiment_in(file)[0])
@@ -95,7 +104,8 @@ def run(
         return 0
     options = RunOptions(runs, anyway, views=views, agree=agreement(yes=yes), loops=LoopsInTrials)
     if resume:
-        return print_result(resume_run(file, options, Lateness.of, blocks), as_json=as_json)
+        notice.run = file
+        return _measured(notice, partial(resume_run, file, options, Lateness.of, blocks), as_json=as_json)
     if blocks:
         raise LabError("--blocks goes with --resume: an experiment's file has its own `blocks`.")
     experiment, source = read_experiment(file)
@@ -108,7 +118,13 @@ def run(
     require_up(known)
     if preflight:
         return _preflight(experiment, source, options, as_json=as_json)
-    return print_result(run_new(experiment, source, options, Lateness.of), as_json=as_json)
+    return _measured(notice, partial(run_new, experiment, source, options, Lateness.of), as_json=as_json)
+
+
+def _measured(notice: Notice, measure: Callable[[], RunResult], *, as_json: bool) -> int:
+    with notice:
+        result = measure()
+        return notice.run_ended(print_result(result, as_json=as_json), result)
 
 
 def _require_new(*, resume: bool, put_back: bool, trace: bool) -> None:
@@ -122,14 +138,18 @@ def _traced(experiment: Experiment, *, trace: bool) -> Experiment:
     return experiment.model_copy(update={"recordings": recordings})
 
 
-def _resume_regulation(folder: Path, views: ViewOptions, blocks: int, *, yes: bool, as_json: bool) -> int | None:
+def _resume_regulation(
+    folder: Path, views: ViewOptions, blocks: int, notice: Notice, *, yes: bool, as_json: bool
+) -> int | None:
     """The exit status; None if the run is not of `eeectl regulate`."""
     from eeectl.regulation.comparison import compares  # noqa: PLC0415 - what chooses links takes a second to load
     from eeectl.regulation.measured import resume_regulation  # noqa: PLC0415
 
     if not compares(folder):
         return None
-    return resume_regulation(folder, agreement(yes=yes), views, blocks, as_json=as_json)
+    notice.run = folder
+    with notice:
+        return notice.ended(resume_regulation(folder, agreement(yes=yes), views, blocks, as_json=as_json), str(folder))
 
 
 def _preflight(experiment: Experiment, source: YamlSource, options: RunOptions, *, as_json: bool) -> int:

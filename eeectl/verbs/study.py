@@ -17,6 +17,7 @@ from controller.live.export.attach import ViewOptions
 from eeectl.after_dashes import AfterDashes
 from eeectl.exit_status import DONE, INTERRUPTED, PENDING
 from eeectl.lab_name import LabName, lab_in_reach, lab_operand
+from eeectl.notice import Notice
 from eeectl.set_options import names_in, pairs, share_of, value
 from eeectl.study.commands import run_eeectl
 from eeectl.study.design import PILOT, Design, StudiedProgram, design
@@ -24,6 +25,7 @@ from eeectl.study.folder import ROOT, Aim, StudyFolder
 from eeectl.study.measuring import Measuring
 from eeectl.study.pace import Pace
 from eeectl.study.programs import programs_in
+from eeectl.study.standing import KNOWN, read_standing
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
@@ -60,6 +62,7 @@ def study(
     only_design: Annotated[bool, Parameter(name="--design", negative="")] = False,
     yes: Annotated[bool, Parameter(name=("--yes", "-y"), negative="")] = False,
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
+    notify: str = "",
 ) -> int:
     r"""Measure a lab until its parameters are known: EEE policy of links, what EEE and links off cost, watts of ports.
 
@@ -115,8 +118,12 @@ def study(
         Change the routing without confirmation.
     views
         Where live data of each run are exported.
+    notify
+        Start this command at the end, after a failure and after a stop, with one line about it as its last argument;
+        EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
 
     """
+    notice = Notice(notify, "study")
     hosts = names_in(hosts)
     budget = budget or (_QUICK_BUDGET if quick else "")
     studied = _studied(program, command, values, factor, figure, ranks_per_host, timeout_s)
@@ -143,6 +150,14 @@ def study(
         print(folder.path)
         return DONE
     lab_in_reach(folder.lab)
+    notice.run = folder.path
+    with notice:
+        status = _measure(folder, known, console, views, yes=yes)
+        return notice.ended(status, _summary(folder))
+
+
+def _measure(folder: StudyFolder, known: Lab, console: Console, views: ViewOptions, *, yes: bool) -> int:
+    """Measure by the wall's clock; returns the exit status."""
     pace = Pace(known.name)
     commands = partial(run_eeectl, on_interrupt=pace.hurry)
     measuring = Measuring(known, folder, commands, pace.wall_s, console, views=views.words)
@@ -156,6 +171,13 @@ def study(
     if status == INTERRUPTED:
         console.print(f"stopped; `eeectl study --resume {folder.path}` resumes it.", markup=False, soft_wrap=True)
     return status
+
+
+def _summary(folder: StudyFolder) -> str:
+    """What is known by now, in one line."""
+    standing = read_standing(folder.path)
+    rows = () if standing is None else standing.parameters
+    return f"{sum(one.verdict == KNOWN for one in rows)} of {len(rows)} parameters are known: {folder.path}"
 
 
 def _studied(

@@ -10,6 +10,7 @@ from controller.experiments.session import RunOptions, run_new, validated_lab
 from controller.live.export.attach import ViewOptions
 from eeectl.after_dashes import AfterDashes
 from eeectl.lab_name import require_up
+from eeectl.notice import Notice
 from eeectl.program_options import ProgramOptions, program_of
 from eeectl.run_output import print_order, print_result
 from eeectl.set_options import pairs, value
@@ -37,6 +38,7 @@ def sweep(
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     options: Annotated[ProgramOptions, Parameter(name="*")] = ProgramOptions(),  # noqa: B008 - frozen
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
+    notify: str = "",
 ) -> int:
     r"""Run a program of the table at all combinations of some factors' levels: `run` without a file.
 
@@ -70,6 +72,9 @@ def sweep(
         Where the program runs, and what is recorded of it.
     views
         Where live data are exported.
+    notify
+        Start this command at the end, after a failure and after a stop, with one line about it as its last argument;
+        EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
 
     """
     program, parameters = program_of(program, command, _parameters(values))
@@ -80,10 +85,11 @@ def sweep(
     lab = validated_lab(experiment, source)
     if order:
         return print_order(experiment, as_json=as_json)
+    notice = Notice(notify, "sweep")
     require_up(lab)
-    return print_result(
-        run_new(experiment, source, RunOptions(options.runs, views=views), Lateness.of), as_json=as_json
-    )
+    with notice:
+        result = run_new(experiment, source, RunOptions(options.runs, views=views), Lateness.of)
+        return notice.run_ended(print_result(result, as_json=as_json), result)
 
 
 def _factors(arguments: Sequence[str], links: str) -> dict[str, Any]:
