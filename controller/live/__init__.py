@@ -1,1 +1,1 @@
-"""Live views of a run or a lab: in a terminal, for Prometheus and for InfluxDB."""
+"""Live views of a run or a lab: in a terminal, in a browser, for Prometheus and for InfluxDB."""

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Final
@@ -15,11 +15,12 @@ from rich.console import Console
 
 from controller.collecting.collect import check_period
 from controller.live.clocks import WallPace
-from controller.live.export.attach import ViewOptions, Views
+from controller.live.export.attach import ViewOptions, Views, listening_at
 from controller.live.feeds import Feed, LabFeed
 from controller.live.screen.once import as_text
 from controller.live.screen.terminal_size import size_of
 from controller.live.state.view import LabView
+from controller.live.web.server import Board, PageServer
 from eeectl.lab_name import known_lab, require_up
 from eeectl.watched import clock_reader, followed, own_clock
 from lab.errors import LabError
@@ -30,6 +31,7 @@ watch_app = App(
 )
 
 _Flag = Annotated[bool, Parameter(negative="")]
+_WEB: Final = "127.0.0.1:8043"
 _FRAMES_A_SECOND: Final = "1000"
 """Of a screen that lives in a slow lab's time: at 1/50 of the wall's pace textual's 60 are one a second."""
 
@@ -47,6 +49,8 @@ def watch(
     svg: Path | None = None,
     size: str = "160x50",
     no_screen: _Flag = False,
+    web: _Flag = False,
+    web_at: str = "",
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
 ) -> int:
     """Show a run or a lab live: links, power, LPI, trials, alarms; export it to Prometheus and InfluxDB.
@@ -74,6 +78,10 @@ def watch(
         Columns and rows of that drawing.
     no_screen
         Only export with --prometheus and --influx, until Ctrl-C.
+    web
+        Serve a page with the same panels instead, for browsers on this machine, until Ctrl-C.
+    web_at
+        The same at [ADDRESS:]PORT; default: 127.0.0.1:8043. Whoever reaches the address can look, and change nothing.
     views
         Where live data are exported.
 
@@ -82,6 +90,10 @@ def watch(
         raise LabError("both a run and --lab are given: give only one of them.")
     if no_screen and not views:
         raise LabError("--no-screen alone shows nothing: add --prometheus or --influx.")
+    web_at = web_at or (_WEB if web else "")
+    if web_at and (once or as_json or svg is not None or no_screen):
+        raise LabError("--web shows a page until Ctrl-C: leave --once, --json, --svg and --no-screen out.")
+    page = listening_at(web_at, "the page") if web_at else None
     shown_size = size_of(size)
     check_period("a lab", period_s)
     with _feed(run, lab, runs, period_s, views) as feed:
@@ -91,8 +103,10 @@ def watch(
                 _draw(feed, view, svg, shown_size)
             else:
                 _print(view, as_json=as_json)
+        elif page is not None:
+            _serve_page(feed, *page)
         elif no_screen:
-            _serve(feed)
+            _serve(feed, lambda _: None)
         else:
             return _screen(feed)
     return 0
@@ -140,13 +154,26 @@ def _draw(feed: Feed, view: LabView, path: Path, size: tuple[int, int]) -> None:
         raise LabError(f"the drawing cannot be written to {path} ({error.strerror}): name another file.") from error
 
 
-def _serve(feed: Feed) -> None:
-    """Update the exports until Ctrl-C."""
+def _serve_page(feed: Feed, address: str, port: int) -> None:
+    """Serve the live page until Ctrl-C."""
+    board = Board()
+    server = PageServer(board, address, port)
+    try:
+        print(f"the page is at {server.url}; stop with Ctrl-C.", file=sys.stderr, flush=True)
+        _serve(feed, board.show)
+    except LabError as error:
+        server.close(str(error))
+        raise
+    server.close()
+
+
+def _serve(feed: Feed, show: Callable[[LabView], None]) -> None:
+    """Update the exports and what `show` shows until Ctrl-C."""
     ending, pace = threading.Event(), WallPace(own_clock())
     said = ""
     with contextlib.suppress(KeyboardInterrupt):
         while True:
-            feed.poll()
+            show(feed.poll())
             if feed.url and feed.url != said:
                 said = feed.url
                 print(f"metrics are at {said}; stop with Ctrl-C.", file=sys.stderr, flush=True)

@@ -97,7 +97,7 @@ class Views:
         """Why the export has ended early; empty if it has not."""
 
         if options.prometheus:
-            address, port = _listen(options.prometheus)
+            address, port = listening_at(options.prometheus, "metrics")
             lab_metrics = LabMetrics(lab.name, self._latest, self._states, run)
             self._exporter = PrometheusExporter(lab_metrics, self._metrics, address=address, port=port)
         if options.influx:
@@ -190,8 +190,9 @@ def _target(options: ViewOptions) -> InfluxTarget:
     return InfluxTarget(options.influx, options.influx_bucket, options.influx_org, token)
 
 
-def _listen(text: str) -> tuple[str, int]:
+def listening_at(text: str, what: str) -> tuple[str, int]:
+    """Address and port of [ADDRESS:]PORT, on loopback without an address; LabError, about `what`, for other text."""
     address, _, port = text.rpartition(":")
     if not port.isdecimal() or not 0 <= int(port) <= 65_535:
-        raise LabError(f"invalid address '{text}' to serve metrics at: write [ADDRESS:]PORT, such as 127.0.0.1:9464.")
+        raise LabError(f"invalid address '{text}' to serve {what} at: write [ADDRESS:]PORT, such as 127.0.0.1:9464.")
     return address or "127.0.0.1", int(port)
