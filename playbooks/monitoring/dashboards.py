@@ -18,6 +18,7 @@ from grafana_foundation_sdk.models.dashboard import DashboardCursorSync, Dashboa
 
 from playbooks.monitoring.panels import (
     HALF,
+    QUARTER,
     SOURCE,
     THIRD,
     Panel,
@@ -77,10 +78,23 @@ def _power(labels: str) -> list[Panel]:
     ]
 
 
-def _energy(labels: str) -> Panel:
+def _energy(labels: str, span: int = QUARTER) -> Panel:
     counted = f"sum(increase(eee_strip_measured_joules_total{{{labels}}}[$__range]))"
     about = "Of all strips in the time range, where they were sampled; `eeectl report` gives it with an error bar."
-    return figure("Energy", about, "joule", (_or_zero(counted), "energy"))
+    return figure("Energy", about, "joule", (_or_zero(counted), "energy"), span=span)
+
+
+def _energy_a_trial() -> Panel:
+    """Both counters begin with the run, so that their ratio needs no time range."""
+    ended = f"sum(eee_run_trials_total{{{_RUN}}}) > 0"
+    about = "Of all strips since the run began, by trials that ended; what they drew between trials is in it."
+    return figure(
+        "Energy by trial",
+        about,
+        "joule",
+        (f"sum(eee_strip_measured_joules_total{{{_RUN}}}) / ({ended})", "energy by trial"),
+        span=THIRD,
+    )
 
 
 def _or_zero(query: str) -> str:
@@ -150,15 +164,24 @@ def _run() -> dashboard.Dashboard:
     sent = f'rate(eee_port_bytes_total{{{_RUN},direction="receive"}}{_RATE})'
     buckets = f"sum by (le) (rate(eee_probe_round_trip_seconds_bucket{{{_RUN}}}{_RATE}))"
     panels: list[Panel] = [
-        figure("Run", "State of the run.", "none", (f"eee_run_info{{{_RUN}}}", "{{state}}"), words=True),
+        figure("Run", "State of the run.", "none", (f"eee_run_info{{{_RUN}}}", "{{state}}"), words=True, span=THIRD),
         figure(
             "Valid trials",
             "Number of valid trials.",
             "short",
             (_or_zero(f'sum(eee_run_trials_total{{{_RUN},state="valid"}})'), "valid"),
+            span=THIRD,
         ),
-        figure("Trials planned", "Slots of the experiment.", "short", (f"eee_run_planned_trials{{{_RUN}}}", "planned")),
-        _energy(_RUN),
+        figure(
+            "Trials planned",
+            "Slots of the experiment.",
+            "short",
+            (f"eee_run_planned_trials{{{_RUN}}}", "planned"),
+            span=THIRD,
+        ),
+        figure("Power", "Sum of all strips.", "watt", (f"sum(eee_strip_power_watts{{{_RUN}}})", "power"), span=THIRD),
+        _energy(_RUN, THIRD),
+        _energy_a_trial(),
         stretches(
             "Trials",
             "Levels of the running trial.",

@@ -24,13 +24,16 @@ from controller.collecting.collect import Collector
 from controller.collecting.lab_sources import sources_of
 from controller.experiments.experiment import ProbeRun
 from controller.experiments.probing import probe
-from controller.live.export.attach import ViewOptions, attach
+from controller.live.export.attach import ViewOptions, Views, attach
 from lab.folder import load_lab
 from lab.model import Lab
 from playbooks.monitoring.dashboards import _ANNOTATION_KEYS, FOLDER, dashboards, text_of
 from record.event_kinds import EventKind
+from record.run_tail import Update
 from record.store import Run
 from record.trial_events import TrialBegun, TrialEnded, trial_folder
+from tests.support.labs.toy_view import LAB as TOY_LAB
+from tests.support.labs.toy_view import begun, ended, watts
 from tests.support.needs import needs
 from tests.support.ports import reserved_ports
 from tests.support.waiting import eventually
@@ -132,6 +135,29 @@ class _Prometheus:
     def close(self) -> None:
         self._process.terminate()
         self._process.wait(20)
+
+
+@pytest.mark.slow
+def test_the_energy_by_trial_is_that_of_all_strips_since_the_run_began(tmp_path: Path) -> None:
+    needs("prometheus")
+    panel = next(one for one in _read("run.json")["panels"] if one["title"] == "Energy by trial")
+    expression = _filled(panel["targets"][0]["expr"], {"lab": "toy", "run": "toy"})
+    samples = tuple(watts(second, 25.0, 60.0) for second in range(11))
+    trials = (begun(1, 1), ended(4, 1), begun(5, 2), ended(9, 2, "failed"))
+    with ExitStack() as opened:
+        views = Views(TOY_LAB, ViewOptions(prometheus="127.0.0.1:0"), "toy")
+        opened.callback(views.close)
+        (port,) = opened.enter_context(reserved_ports())
+        server = _Prometheus(tmp_path, views.url.split("/")[2], port)
+        opened.callback(server.close)
+        facts = {"name": "toy", "state": "running", "experiment": {"name": "x"}, "slot_count": 2}
+        views.take_update(Update(samples, trials[:1]), facts)
+        server.wait_for("eee_strip_measured_joules_total")
+        assert server.ask("query", query=expression)["result"] == [], "no trial has ended"
+        views.take_update(Update((), trials[1:]), facts)
+        server.wait_for("sum(eee_run_trials_total) == 2")
+        (row,) = server.ask("query", query=expression)["result"]
+    assert float(row["value"][1]) == pytest.approx(85.0 * 10 / 2)
 
 
 @contextmanager
