@@ -9,22 +9,31 @@ from typing import Final
 
 from analysis.compare import Comparison, compare
 from analysis.configurations import Configuration, State, state_text
+from analysis.interval import Interval
 from analysis.report.changes import percent_of
 from analysis.report.report_data import ReportData, RunData, short_names
 from analysis.report.section import Section
-from analysis.report.series import series_of
+from analysis.report.series import StatePoint, series_of, with_meter_errors
 from analysis.report.table import Cell, Column, Table
 
 _SIDES: Final = 2
 
 
+_Key = tuple[Configuration, State]
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One configuration in one state of the lab, in A and in B; `time` is of run times, not paired."""
+    """One configuration in one state of the lab, in A and in B; `time` is of run times, not paired.
+
+    `joules` of the network in A and in B, and `joule_ratio`, B's by A's; None unless known of every trial.
+    """
 
     configuration: Configuration
     state: State
     time: Comparison
+    joules: Comparison | None = None
+    joule_ratio: Interval | None = None
 
 
 def differences_of(data: ReportData) -> tuple[Difference, ...]:
@@ -32,58 +41,78 @@ def differences_of(data: ReportData) -> tuple[Difference, ...]:
     if len(data.sides) != _SIDES:
         return ()
     first, second = (_points(data, runs) for runs in data.sides)
-    found = []
-    for (configuration, state), times_s in first.items():
-        other_s = second.get((configuration, state))
-        if other_s is not None:
-            time = compare({0: times_s}, {0: other_s}, "time", "s", pairing="none")
-            found.append(Difference(configuration, state, time))
-    return tuple(found)
+    return tuple(_difference(key, points, second[key]) for key, points in first.items() if key in second)
 
 
 def difference(data: ReportData) -> Section | None:
-    """Run times of B against those of A, by configuration and state of the lab; None where nothing can be compared."""
+    """Run times and energy of B against A's, by configuration and state; None where nothing can be compared."""
     found = differences_of(data)
     if not found:
         return None
     names = short_names(list(dict.fromkeys(one.configuration for one in found)))
     a, b = (", ".join(run.name for run in runs) for runs in data.sides)
-    rows = tuple(_row(one, names[one.configuration]) for one in found)
-    columns = (
-        Column("program"),
-        Column("configuration"),
-        Column("state of the lab"),
-        Column("A", "s"),
-        Column("B", "s"),
-        Column("B is longer", "%"),
-        Column("trials of A", "1"),
-        Column("trials of B", "1"),
-    )
+    tables = [
+        Table("difference", "Run times", _columns("s", "B is longer"), tuple(_row(one, names) for one in found)),
+    ]
     text = (
         f"A is {a}; B is {b}. Run times of B against those of A, medians with 95 % intervals by bootstrap. The two "
         "have no block in common, so what drifted between them is part of the difference."
     )
-    return Section("difference", "B against A", text, tables=(Table("difference", "Run times", columns, rows),))
+    if rows := tuple(_joule_row(one, names) for one in found if one.joules is not None):
+        tables.append(Table("difference-energy", "Energy of the network", _columns("J", "B takes more"), rows))
+        text += (
+            " Energy is that of the network's metered devices in a trial; its intervals are at least as wide as the "
+            "meters' errors."
+        )
+    return Section("difference", "B against A", text, tables=tuple(tables))
 
 
-def _row(one: Difference, name: str) -> tuple[Cell, ...]:
-    time = one.time
+def _columns(unit: str, more: str) -> tuple[Column, ...]:
     return (
-        one.configuration.placement,
-        name,
-        state_text(one.state),
-        time.a.value,
-        time.b.value,
-        percent_of(time),
-        *time.counts,
+        Column("program"),
+        Column("configuration"),
+        Column("state of the lab"),
+        Column("A", unit),
+        Column("B", unit),
+        Column(more, "%"),
+        Column("trials of A", "1"),
+        Column("trials of B", "1"),
     )
 
 
-def _points(data: ReportData, runs: Sequence[RunData]) -> Mapping[tuple[Configuration, State], list[float]]:
-    """Run times of the trials of some runs."""
-    found: dict[tuple[Configuration, State], list[float]] = {}
+def _row(one: Difference, names: Mapping[Configuration, str]) -> tuple[Cell, ...]:
+    time = one.time
+    return (*_what(one, names), time.a.value, time.b.value, percent_of(time), *time.counts)
+
+
+def _joule_row(one: Difference, names: Mapping[Configuration, str]) -> tuple[Cell, ...]:
+    joules, ratio = one.joules, one.joule_ratio
+    if joules is None or ratio is None:
+        raise AssertionError("rows are only of differences with joules")
+    more = Interval(*(100 * (end - 1) for end in (ratio.value, ratio.low, ratio.high)))
+    return (*_what(one, names), joules.a.value, joules.b.value, more, *joules.counts)
+
+
+def _what(one: Difference, names: Mapping[Configuration, str]) -> tuple[Cell, ...]:
+    return one.configuration.placement, names[one.configuration], state_text(one.state)
+
+
+def _difference(key: _Key, first: Sequence[StatePoint], second: Sequence[StatePoint]) -> Difference:
+    times = [[time_s for point in points for time_s in point.times_s] for points in (first, second)]
+    time = compare({0: times[0]}, {0: times[1]}, "time", "s", pairing="none")
+    if not all(point.joules for point in (*first, *second)):
+        return Difference(*key, time)
+    sides = [[joule for point in points for joule in point.joules] for points in (first, second)]
+    values = [[joule.value for joule in side] for side in sides]
+    joules = compare({0: values[0]}, {0: values[1]}, "energy", "J", pairing="none")
+    return Difference(*key, time, joules, with_meter_errors(joules, *sides))
+
+
+def _points(data: ReportData, runs: Sequence[RunData]) -> Mapping[_Key, list[StatePoint]]:
+    """What some runs measured of each configuration in each state."""
+    found: dict[_Key, list[StatePoint]] = {}
     for one in series_of(data, least=True):
         if one.run in runs:
             for point in one.points:
-                found.setdefault((one.configuration, point.state), []).extend(point.times_s)
+                found.setdefault((one.configuration, point.state), []).append(point)
     return found

@@ -38,6 +38,11 @@ class StatePoint:
         """All run times."""
         return tuple(time_s for own in self.by_block.values() for time_s in own)
 
+    @property
+    def joules(self) -> tuple[Interval, ...]:
+        """All joules of the network; empty unless known of every trial."""
+        return tuple(joule for own in self.joules_by_block.values() for joule in own)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Series:
@@ -119,17 +124,21 @@ def joules_compared(base: StatePoint, point: StatePoint) -> Interval | None:
         found = compare(sides[0], sides[1], "energy", "J")
     except ValueError:
         return None
+    return with_meter_errors(found, base.joules, point.joules)
+
+
+def with_meter_errors(found: Comparison, *sides: Sequence[Interval]) -> Interval:
+    """The ratio of two sides' joules, at least as wide as the meters' own errors; NaN as ends without an interval."""
     ratio_ = found.ratio
     if not found.has_interval:
         return Interval(ratio_.value, math.nan, math.nan)
-    half = ratio_.value * math.hypot(*(_relative_error(side) for side in (base, point)))
+    half = ratio_.value * math.hypot(*(_relative_error(side) for side in sides))
     low, high = min(ratio_.low, ratio_.value - half), max(ratio_.high, ratio_.value + half)
     return Interval(ratio_.value, low, high)
 
 
-def _relative_error(point: StatePoint) -> float:
-    """Of the mean of a state's joules, from the meters alone."""
-    every = [one for own in point.joules_by_block.values() for one in own]
+def _relative_error(every: Sequence[Interval]) -> float:
+    """Of the mean of some trials' joules, from the meters alone."""
     return median(one.half_width / one.value for one in every) / math.sqrt(len(every))
 
 

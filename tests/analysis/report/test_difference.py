@@ -41,6 +41,32 @@ def test_b_is_held_against_a_in_each_state(tmp_path: Path) -> None:
     assert "no block in common" in section.text
 
 
+def _metered(watt: float) -> Callable[[Writer], None]:
+    def part(writer: Writer) -> None:
+        for block in range(4):
+            begun_ns = writer.now_ns
+            writer.write({"eee": "off"}, 20.0, figures=[("time", 20.0, "s")], block=block, program="p")
+            writer.watts(begun_ns - 1_000_000_000, writer.now_ns + 1_000_000_000, watt)
+
+    return part
+
+
+def test_energy_is_compared_where_every_trial_was_metered(tmp_path: Path) -> None:
+    section = difference(_data(tmp_path / "both", _metered(50.0), _metered(45.0)))
+    assert section is not None
+    _, energy = section.tables
+    (row,) = energy.rows
+    a_joule, b_joule, more = row[3:6]
+    assert a_joule == pytest.approx(1_000.0, rel=0.01)
+    assert b_joule == pytest.approx(900.0, rel=0.01)
+    assert isinstance(more, Interval)
+    assert more.low < -10.0 < more.high < 0.0
+    assert "at least as wide as the meters' errors" in section.text
+    one = difference(_data(tmp_path / "one", _metered(50.0), _program(1.0)))
+    assert one is not None
+    assert [table.title for table in one.tables] == ["Run times"]
+
+
 def test_what_only_one_ran_is_left_out(tmp_path: Path) -> None:
     (found,) = differences_of(_data(tmp_path, _program(1.0, ("off",)), _program(1.1)))
     assert found.state == (("eee", "off"),)
