@@ -1,6 +1,7 @@
 """A study's folder: `study.yaml`, `experiments/`, `runs/`, `blocks.jsonl`, `calibration.yaml`, `report.html`.
 
-It can be resumed: what was measured is in `runs/`, and how long each block took in `blocks.jsonl`.
+It can be resumed: what was measured is in `runs/`, and how long each block took in `blocks.jsonl`. `standing.json`
+(`eeectl/study/standing.py`) is for views alone.
 """
 
 import io
