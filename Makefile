@@ -1,12 +1,12 @@
 # `make demo` and `make test` set the machine up first. `make check` is what one runs before a commit.
-.PHONY: demo check test dist soak setup lint types clippy rust-test oldest-rust unit-check unit live alone smoke bench clean
+.PHONY: demo check test dist site pages soak setup lint types clippy rust-test oldest-rust unit-check unit live alone smoke bench clean
 .DEFAULT_GOAL := demo
 SHELL := /bin/bash
 export PATH := $(HOME)/.cargo/bin:$(CURDIR)/.venv/bin:$(CURDIR)/.tools/bin:$(PATH)
 export OMP_NUM_THREADS := 1
 # Where Python may not keep what it compiled, each of hundreds of processes compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
-PACKAGES := agents analysis benchmarks controller eee_testbed eeectl evaluation inventory lab playbooks record regulation simulation tests twin
+PACKAGES := agents analysis benchmarks controller eee_testbed eeectl evaluation inventory lab playbooks record regulation simulation tests twin website
 PART := @tests/part.sh
 SIDE_BY_SIDE := $(MAKE) --keep-going --jobs 2 --output-sync=target --no-print-directory
 PYTEST := pytest --quiet --no-header --durations=25 --durations-min=5
@@ -28,7 +28,7 @@ endif
 
 test: setup
 	@tests/part.sh --new
-	@$(SIDE_BY_SIDE) clippy lint types rust-test oldest-rust unit && $(MAKE) --keep-going --no-print-directory live alone smoke; status=$$?; tests/part.sh --show; exit $$status
+	@$(SIDE_BY_SIDE) clippy lint types rust-test oldest-rust unit pages && $(MAKE) --keep-going --no-print-directory live alone smoke; status=$$?; tests/part.sh --show; exit $$status
 
 setup:
 	@./setup.sh
@@ -71,6 +71,12 @@ smoke:
 # Wheels and source distributions in dist/.
 dist: setup
 	@packaging/build.sh
+
+# The documentation as pages in site/, with tools of its own in .tools/docs; a broken link is an error.
+site: setup pages
+
+pages:
+	$(PART) site env UV_PROJECT_ENVIRONMENT=.tools/docs uv run --quiet --locked --only-group docs python -m website
 
 # A night: more examples, mutants, damaged files, benchmarks; appends to tests/records/soak.jsonl.
 soak: setup

@@ -23,9 +23,12 @@ _SCHEMA: Final = {
 class CalibrationFrames:
     """A file of `eeectl fit`. Frames have a row for each number; `low` and `high` are null for what has no interval.
 
+    Examples
+    --------
     >>> calibration = open_calibration("calibration.yaml")
     >>> calibration.links().columns
     ['of', 'parameter', 'unit', 'value', 'low', 'high']
+
     """
 
     def __init__(self, content: Calibration) -> None:
@@ -34,17 +37,23 @@ class CalibrationFrames:
     def links(self) -> pl.DataFrame:
         """Parameters of EEE policies; `of` is the path.
 
+        Examples
+        --------
         >>> open_calibration("calibration.yaml").links().filter(parameter="wake_us").row(0)[2:4]
         ('us', 60.0)
+
         """
         return _frame(self.content.links.items())
 
     def power(self) -> pl.DataFrame:
         """Power of switches, nodes and Andujar's model; a port's parameters are named with its speed in Mb/s.
 
+        Examples
+        --------
         >>> power = open_calibration("calibration.yaml").power()
         >>> power.filter(of="sw1", parameter="port_by_mbps.1000.link_watt").select("value", "unit").row(0)
         (0.6, 'W')
+
         """
         parts: list[tuple[str, BaseModel]] = [*self.content.power.switches.items(), *self.content.power.nodes.items()]
         if self.content.power.andujar is not None:
@@ -54,8 +63,11 @@ class CalibrationFrames:
     def run_time(self) -> pl.DataFrame:
         """Parameters of the models of run time; `of` is the program and its placement.
 
+        Examples
+        --------
         >>> open_calibration("calibration.yaml").run_time().filter(parameter="miwa.threshold_us")["of"].to_list()
         ['alltoall 4x1']
+
         """
         return _frame(self.content.run_time.items())
 
@@ -63,8 +75,11 @@ class CalibrationFrames:
 def open_calibration(file: str | Path) -> CalibrationFrames:
     """A calibration's file; LabError if it cannot be read.
 
+    Examples
+    --------
     >>> open_calibration("calibration.yaml").content.lab
     'virtual'
+
     """
     return CalibrationFrames(load_calibration(Path(file)))
 

@@ -79,10 +79,13 @@ SECTIONS: Final[Mapping[str, _Make]] = {
 def section(name: str, *runs: RunFrames, calibration: CalibrationFrames | None = None) -> ReportSection:
     """A section by its name; LabError says which data are missing, and the command that measures them.
 
+    Examples
+    --------
     >>> section("networks", open_run("runs/study"))
     Traceback (most recent call last):
     ...
     lab.errors.LabError: On other networks: no calibration was given: `eeectl fit runs/study --output calibration.yaml`.
+
     """
     data = read_report_data([run.folder for run in runs], None if calibration is None else calibration.content, "")
     found = SECTIONS[name](data)

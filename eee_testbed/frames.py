@@ -28,8 +28,11 @@ UNITS: Final[Mapping[str, str]] = {
 def unit_of(name: str) -> str:
     """The unit that a name ends in; empty for one without a unit.
 
+    Examples
+    --------
     >>> unit_of("power_watt"), unit_of("alpha_per_us"), unit_of("switch")
     ('W', '1/us', '')
+
     """
     head, _, last = name.rpartition("_")
     unit = UNITS.get(last, "")
@@ -41,8 +44,11 @@ def unit_of(name: str) -> str:
 def units(frame: pl.DataFrame | Iterable[str]) -> dict[str, str]:
     """The unit of each column of a frame that has one.
 
+    Examples
+    --------
     >>> units(["port", "in_byte", "rate_mbps"])
     {'in_byte': 'byte', 'rate_mbps': 'Mb/s'}
+
     """
     names = frame.columns if isinstance(frame, pl.DataFrame) else frame
     return {name: unit for name in names if (unit := unit_of(name))}

@@ -27,8 +27,11 @@ def echoes(folder: Path) -> pl.DataFrame:
     Columns: `trial`, `from`, `to`, `sent` (UTC), and those that the agent wrote, all integers. LabError if a file is
     not the probe's.
 
+    Examples
+    --------
     >>> echoes(Path("runs/study")).select("from", "to").row(0)
     ('n01', 'n02')
+
     """
     frames = []
     for trial in read_trials(folder):

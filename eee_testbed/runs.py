@@ -36,9 +36,12 @@ _FIXED: Final = {
 class RunFrames:
     """A run's folder, also while it is written. Each frame is read when it is asked for.
 
+    Examples
+    --------
     >>> run = open_run("runs/study")
     >>> run.facts["lab"], run.tables
     ('virtual', ('ports', 'watts', 'lpi', 'polls'))
+
     """
 
     def __init__(self, folder: Path) -> None:
@@ -60,8 +63,11 @@ class RunFrames:
         `time` (UTC) is the middle of request and response, or when a poll was due that was never sent. `record`'s
         table of columns says what the others mean: `columns_of`.
 
+        Examples
+        --------
         >>> open_run("runs/study").samples("watts").schema["time"]
         Datetime(time_unit='ns', time_zone='UTC')
+
         """
         if table not in TABLES:
             raise KeyError(f"no table '{table}': name one of {', '.join(TABLES)}")
@@ -72,8 +78,11 @@ class RunFrames:
     def columns_of(self, table: str) -> pl.DataFrame:
         """Name and meaning of every column of a table of samples.
 
+        Examples
+        --------
         >>> open_run("runs/study").columns_of("watts").filter(column="power_watt").item(0, "means")
         'power that the meter shows'
+
         """
         columns = TABLES[table].columns
         return pl.DataFrame({"column": [one.name for one in columns], "means": [one.means for one in columns]})
@@ -81,8 +90,11 @@ class RunFrames:
     def increments(self, table: str, column: str) -> pl.DataFrame:
         """Differences of a counter between samples, with `from` and `to` (UTC) and `span_s`; none over a reset.
 
+        Examples
+        --------
         >>> open_run("runs/study").increments("ports", "out_byte").columns
         ['switch', 'port', 'from', 'to', 'span_s', 'out_byte']
+
         """
         rows = increments(RunSamples(self.folder).table(table), TABLES[table].keys, column)
         span_s = ((pl.col("to_ns") - pl.col("from_ns")) / 1e9).alias("span_s")
@@ -91,9 +103,12 @@ class RunFrames:
     def trials(self) -> pl.DataFrame:
         """A row for each trial. Levels of factors are columns `factor_NAME`, parameters `parameter_NAME`.
 
+        Examples
+        --------
         >>> frame = open_run("runs/study").trials()
         >>> frame.filter(program="alltoall", state="valid").group_by("factor_eee").len().sort("factor_eee").rows()
         [('off', 48), ('on', 48)]
+
         """
         trials = read_trials(self.folder)
         frame = pl.DataFrame([_fixed(trial) for trial in trials], schema=_FIXED)
@@ -105,8 +120,11 @@ class RunFrames:
     def results(self) -> pl.DataFrame:
         """What the trials measured, a row for each figure, in the unit that `unit` says ("1": a count or a ratio).
 
+        Examples
+        --------
         >>> open_run("runs/study").results().filter(name="time").columns
         ['trial', 'state', 'name', 'value', 'unit']
+
         """
         rows = [
             (trial.number, trial.state, name, one.value, one.unit)
@@ -119,24 +137,33 @@ class RunFrames:
     def echoes(self) -> pl.DataFrame:
         """Every echo of the run's probes: see `eee_testbed.recordings.echoes`.
 
+        Examples
+        --------
         >>> open_run("runs/study").echoes().select("trial", "from", "to", "rtt_ns").row(0)[1:3]
         ('n01', 'n02')
+
         """
         return echoes(self.folder)
 
     def gaps(self) -> pl.DataFrame:
         """Histograms of the gaps between a node's frames: see `eee_testbed.recordings.gaps`.
 
+        Examples
+        --------
         >>> open_run("runs/study").gaps().columns
         ['trial', 'host', 'direction', 'low_us', 'high_us', 'gaps_count']
+
         """
         return gaps(self.folder)
 
     def events(self) -> pl.DataFrame:
         """What happened, in order: time (UTC), kind, and a sentence.
 
+        Examples
+        --------
         >>> open_run("runs/study").events().row(0)[1]
         'begun'
+
         """
         events = RunSamples(self.folder).events
         frame = pl.DataFrame(
@@ -156,8 +183,11 @@ class RunFrames:
 def open_run(run: str | Path) -> RunFrames:
     """A run by its folder, or by its name below `runs`; LabError if it is none.
 
+    Examples
+    --------
     >>> open_run("study")
     RunFrames('runs/study')
+
     """
     return RunFrames(run_folder(str(run)))
 

@@ -121,7 +121,7 @@ def rollback(
     Parameters
     ----------
     words
-        [LAB] [NUMBER]: roll back the change of that number in `eeectl history`, and all that came after it.
+        `[LAB] [NUMBER]`: roll back the change of that number in `eeectl history`, and all that came after it.
     lab
         Name of a lab, or a folder, if the first word is none.
     every

@@ -1,0 +1,1 @@
+"""The documentation as a website: README, docs and the public Python package, built by `make site`."""
