@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.collecting.collect import SourceState
-from controller.live.export.influx import InfluxTarget, InfluxWriter, line_of
+from controller.live.export.influx import InfluxWriter, line_of
+from controller.live.export.influx_server import InfluxTarget
 from controller.live.export.latest import Latest
 from controller.live.export.prometheus import LabMetrics, PrometheusExporter
 from controller.live.export.run_metrics import RunMetrics

@@ -5,43 +5,26 @@ the server is away the thread tries again after growing pauses, and a full buffe
 waits for its exports. A request that the server calls invalid (400, 413, 422) is not sent again; one that it denies
 (401, 403, 404) is, as a person may correct that.
 
-The library influxdb-client is not used. Its batching writer holds samples without a limit while the server is away, and
-its `close` then blocks for minutes; its plain writer would replace only the POST and the escapes of this file, for four
-more packages, 500 more modules and more than a second at the start of every verb that can export.
+The library's batching writer is not used: it holds samples without a limit while the server is away, and its `close`
+then blocks for minutes. `influx_server.py` has its synchronous one.
 """
 
-import http.client
 import math
 import threading
-import urllib.parse
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from lab.credentials import read_secret
-from lab.errors import LabError
-from lab.model import NO_SECRET, Secret
+from controller.live.export.influx_server import TIMEOUT_S, InfluxServer, InfluxTarget
 from record.columns import midpoint_ns, rows_of
 from record.sample_tables import TABLES, Batch
 
 _HELD_BATCHES: Final = 36_000  # an hour of ten devices
 _LINES: Final = 5_000  # of one request, what InfluxDB's documentation advises
-_TIMEOUT_S: Final = 5.0
-_INVALID: Final = frozenset({400, 413, 422})
 _TAG_ESCAPES: Final = str.maketrans({",": r"\,", "=": r"\=", " ": r"\ "})
 _LABELS: Final = {"ports": ("switch", "port"), "watts": ("strip", "outlet", "feeds"), "lpi": ("switch", "port")}
 _LEFT_OUT: Final = frozenset({"tick", "due_ns", "sent_ns", "received_ns"})
-
-
-@dataclass(frozen=True, slots=True)
-class InfluxTarget:
-    """A server. `token` says where its API token is; empty for a server that needs none, such as VictoriaMetrics."""
-
-    url: str
-    bucket: str
-    organisation: str = ""
-    token: Secret = NO_SECRET
 
 
 def lines_of(batch: Batch, tags: Mapping[str, str]) -> Iterator[str]:
@@ -114,21 +97,12 @@ class InfluxWriter:
         held_batches: int = _HELD_BATCHES,
         pace: WritePace = WritePace(),
     ) -> None:
-        parts = urllib.parse.urlsplit(target.url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise LabError(f"invalid address '{target.url}' of a server: write http://HOST:PORT.")
-        self._parts = parts
-        query = {"org": target.organisation, "bucket": target.bucket, "precision": "ns"}
-        self._path = f"{parts.path.rstrip('/')}/api/v2/write?{urllib.parse.urlencode(query)}"
-        self._headers = {"Content-Type": "text/plain; charset=utf-8"}
-        if target.token:
-            self._headers["Authorization"] = f"Token {read_secret(target.token, target.url)}"
+        self._server = InfluxServer(target)
         self._tags = dict(tags)
         self._pace = pace
         self._held: deque[Batch | str] = deque(maxlen=held_batches)
         self._lock = threading.Lock()
         self._ending = threading.Event()
-        self._connection: http.client.HTTPConnection | None = None
         self.dropped_batches = 0
         self.refused_batches = 0
         self.written_lines = 0
@@ -142,7 +116,7 @@ class InfluxWriter:
             self.dropped_batches += len(self._held) == self._held.maxlen
             self._held.append(batch)
 
-    def close(self, timeout_s: float = _TIMEOUT_S) -> None:
+    def close(self, timeout_s: float = TIMEOUT_S) -> None:
         """Try once to write what waits, and end; what the server does not take in time is dropped."""
         self._ending.set()
         self._thread.join(timeout_s)
@@ -156,15 +130,14 @@ class InfluxWriter:
             failures = failures + 1 if failed else 0
             if ending:
                 break
-        if self._connection is not None:
-            self._connection.close()
+        self._server.close()
 
     def _write_some(self) -> bool | None:
         """Send a request with what waits: False sent, True failed, None nothing waits."""
         batches, lines = self._next_request()
         if not batches:
             return None
-        reason, invalid = self._send("\n".join(lines).encode()) if lines else ("", False)
+        reason, invalid = self._server.send("\n".join(lines).encode()) if lines else ("", False)
         if invalid:
             self.refused_batches += len(batches)
         elif reason:
@@ -188,22 +161,3 @@ class InfluxWriter:
             newest = batches[-1]
             lines += [newest] if isinstance(newest, str) else lines_of(newest, self._tags)
         return batches, lines
-
-    def _send(self, body: bytes) -> tuple[str, bool]:
-        """(why it failed or "", whether the request itself is invalid)."""
-        try:
-            if self._connection is None:
-                kind = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
-                self._connection = kind(self._parts.hostname or "", self._parts.port, timeout=_TIMEOUT_S)
-            self._connection.request("POST", self._path, body, self._headers)
-            answer = self._connection.getresponse()
-            text = answer.read(300).decode("utf-8", "replace").strip()
-            answer.read()
-        except (OSError, http.client.HTTPException) as error:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-            return f"{self._parts.netloc} does not answer ({error})", False
-        if answer.status < 300:
-            return "", False
-        return f"{self._parts.netloc} refuses samples with {answer.status}: {text}", answer.status in _INVALID

@@ -17,7 +17,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from controller.collecting.collect import SourceState
-from controller.live.export.influx import InfluxTarget, InfluxWriter, WritePace, line_of, lines_of
+from controller.live.export.influx import InfluxWriter, WritePace, line_of, lines_of
+from controller.live.export.influx_server import InfluxTarget
 from controller.live.export.latest import Latest
 from controller.live.export.prometheus import LabMetrics, PrometheusExporter
 from controller.live.export.run_metrics import RunMetrics
