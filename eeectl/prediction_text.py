@@ -1,13 +1,13 @@
 """Predictions as text: for each program and network a table with a column for each question, then all warnings once."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from analysis.calibration import Calibration
 from analysis.predict.best_hold import BestHold
 from analysis.predict.prediction import Prediction
-from analysis.programs.profile import Profile
 from analysis.report.table import cell_text
 
 FIGURES: Final = {
@@ -27,7 +27,7 @@ _GAP: Final = 2
 class Answers(NamedTuple):
     """What was predicted of one program."""
 
-    profile: Profile
+    name: str
     predictions: Sequence[Prediction]
     best: BestHold | None
 
@@ -37,7 +37,7 @@ def predictions_text(answered: Sequence[Answers], calibration: Calibration, widt
     lines = [f"by the calibration of lab {calibration.lab} made {calibration.made};", "95 % intervals in brackets"]
     for one in answered:
         for where, answers in groupby(one.predictions, key=lambda prediction: prediction.where):
-            lines += ["", f"{one.profile.name}, on {where}", *_table(list(answers), width)]
+            lines += ["", f"{one.name}, on {where}", *_table(list(answers), width)]
         if one.best is not None:
             lines.append(best_text(one.best))
     warnings = list(_warnings(answered))
@@ -81,7 +81,7 @@ def _warnings(answered: Sequence[Answers]) -> Iterator[str]:
         about = [] if len(questions) == len(asked) else [" and ".join(questions)]
         if len(programs) < len(answered):
             (first, *more) = programs
-            name = answered[first].profile.name
+            name = answered[first].name
             about.append(f"{len(programs)} of {len(answered)} programs" if more else name)
         yield f"warning{' about ' if about else ''}{', '.join(about)}: {warning}"
 
@@ -102,3 +102,16 @@ def best_text(best: BestHold) -> str:
         f"{cell_text(found.slowdown_percent)} % ({surely} the bound){saves}{whole}; {best.within} of {best.tried} "
         "holds are within."
     )
+
+
+def prediction_plain(one: Prediction) -> dict[str, Any]:
+    """For JSON, which lacks infinity: such an end is None."""
+    plain: dict[str, Any] = {"what_if": one.what_if.text, "where": one.where, "warnings": list(one.warnings)}
+    for key in FIGURES:
+        interval = getattr(one, key)
+        plain[key] = None if interval is None else {name: _finite(value) for name, value in asdict(interval).items()}
+    return plain
+
+
+def _finite(value: float) -> float | None:
+    return value if abs(value) < float("inf") else None

@@ -142,6 +142,12 @@ def _fitted_watt(
         if estimate is not None and power.bit_picojoule is not None and power.bit_picojoule.low > 0:
             before = before + each * draws.of(name, estimate)
     now: Floats = before - channels * (saved_watt + shares.off * (awake_watt - shut_watt))
+    to_nodes = carried.node_shares
+    now -= (
+        carried.nodes
+        * up_watt
+        * ((to_nodes.quiet + to_nodes.refresh) * (1 - kept) + to_nodes.fast * (1 - FAST_FRACTION))
+    )
     return now, before
 
 

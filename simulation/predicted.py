@@ -14,7 +14,7 @@ half of the switches is simulated as the k-ary n-tree with all: the hops are the
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, isfinite, isnan
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,6 +31,7 @@ from analysis.programs.profile import Profile
 from lab.errors import LabError
 from simulation.description import Description, Links
 from simulation.description_file import read_description
+from simulation.link_times import link_times
 from simulation.point import Point, simulate_point
 
 PHY_MBPS: Final[Mapping[str, float]] = {
@@ -172,7 +173,7 @@ class Simulator:
             nothing: Floats = np.zeros(draws)
             return InnerLinks(nothing, nothing, nothing)
         message_us = 8 * profile.message_byte / mbps
-        every = [_times(mode, draw) for draw in range(min(_TIMED_DRAWS + 1, draws))]
+        every = [link_times(mode, draw) for draw in range(min(_TIMED_DRAWS + 1, draws))]
         if all(one == every[0] for one in every):
             every = every[:1]
         shortest_us = min((one for times in every for one in times.sleepy_us if one > 0), default=message_us)
@@ -193,52 +194,6 @@ def _sent_byte(profile: Profile) -> float:
     if profile.traffic is not None:
         return sum(map(sum, profile.traffic.bytes)) / len(profile.hosts)
     return profile.call_count * profile.message_byte
-
-
-@dataclass(frozen=True, slots=True)
-class _Times:
-    """A draw of a mode's times, microseconds."""
-
-    hold_us: float
-    sleep_us: float
-    wake_us: float
-    fast_wake_us: float
-    deep_after_us: float
-
-    @property
-    def sleepy_us(self) -> tuple[float, ...]:
-        return self.sleep_us, self.wake_us, self.fast_wake_us
-
-    def links(self, cycle_us: float) -> Links:
-        """In cycles; fast wake alone never sleeps deeply."""
-        if not isfinite(self.hold_us):
-            return Links()
-
-        def cycles(time_us: float) -> int:
-            return round(time_us / cycle_us)
-
-        hold, sleep, wake = cycles(self.hold_us), cycles(self.sleep_us), cycles(self.wake_us)
-        if isnan(self.deep_after_us):
-            return Links(mode="deep", hold=hold, sleep=sleep, wake=wake, wake_during_sleep=wake)
-        fast = cycles(self.fast_wake_us)
-        if not isfinite(self.deep_after_us):
-            return Links(mode="fast", hold=hold, fast_wake=fast)
-        return Links(
-            mode="hybrid", hold=hold, sleep=sleep, wake=wake, wake_during_sleep=wake, fast_wake=fast,
-            deep_after=cycles(self.deep_after_us),
-        )  # fmt: skip
-
-
-def _times(mode: AskedMode, draw: int) -> _Times:
-    policy = mode.policy
-
-    def of(value: "Floats | float") -> float:
-        flat = np.ravel(np.asarray(value, dtype=float))
-        return float(flat[draw if flat.size > 1 else 0])
-
-    return _Times(
-        of(policy.hold_us), of(policy.sleep_us), of(policy.wake_us), of(policy.fast_wake_us), of(policy.deep_after_us)
-    )
 
 
 def _simulated(network: SimulatedNetwork, links: Links, flits: int, load: float) -> Point:

@@ -1,8 +1,7 @@
 """`eeectl predict`: run time and energy of a measured program under other EEE settings, or on other networks."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -19,7 +18,8 @@ from analysis.programs.profile import Profile, load_profile, save_profile
 from analysis.programs.profile_reading import profiles_of
 from analysis.run_lab import lab_of_run, link_mbps, run_folder
 from eeectl.lab_text import text_width
-from eeectl.prediction_text import FIGURES, Answers, predictions_text
+from eeectl.prediction_text import Answers, prediction_plain, predictions_text
+from eeectl.replayed_predictions import Replays, predict_replayed
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
@@ -39,12 +39,15 @@ def predict(
     /,
     *,
     calibration: Path,
-    what_if: _Words = (),
+    what_if: Annotated[tuple[str, ...], Parameter(name=("--what-if", "--policy"), negative="")] = (),
     at: _Words = (),
     lab: str = "",
     topology: _Words = (),
     simulated: Annotated[bool, Parameter(negative="")] = False,
+    network: str = "",
+    best: Annotated[bool, Parameter(negative="")] = False,
     bound_slowdown: str = "",
+    output: Path | None = None,
     save: Path | None = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
@@ -69,8 +72,15 @@ def predict(
         lab:NAME, or of a simulation's file, as FILE.yaml, which are always simulated.
     simulated
         Simulate the links between switches of these networks, instead of hops times wake.
+    network
+        Replay the MPI calls that the run recorded (--trace) on this network: a simulation's file, or lab:NAME. PROFILE
+        is a run, a trial's folder or a replay file.
+    best
+        Find the hold that saves most within --bound-slowdown (default: 1%); with --network, mode and hold.
     bound_slowdown
         Find the hold that saves most within this slowdown, such as 1%.
+    output
+        With --network: folder of the replays; run again, it continues. Default: simulations/predict-RUN-NETWORK.
     save
         File to write the profile to; needs a single configuration.
     as_json
@@ -78,10 +88,16 @@ def predict(
 
     """
     known = load_calibration(calibration)
+    bound_percent = _percent(bound_slowdown or "1%") if best or bound_slowdown else None
+    if network:
+        _refuse({"--topology": topology, "--at": at, "--lab": lab, "--save": save, "--simulated": simulated})
+        questions = [parse_what_if(text) for text in what_if or _HERE]
+        return predict_replayed(Replays(profile, network, known, output), questions, bound_percent, as_json=as_json)
+    if output is not None:
+        raise LabError("--output is the folder of replays: name a network with --network.")
     measured, home = _profiles(profile)
     profiles = _chosen(measured, at)
     asked = [parse_what_if(text) for text in what_if]
-    bound_percent = _percent(bound_slowdown) if bound_slowdown else None
     if save is not None:
         if len(profiles) > 1:
             raise LabError(f"{profile} has {len(profiles)} configurations: choose one with --at, {_choices(profiles)}.")
@@ -94,20 +110,27 @@ def predict(
                 raise LabError("--bound-slowdown searches a hold in a lab: leave --topology out.")
             elsewhere = asked or [parse_what_if(text) for text in _ELSEWHERE]
             answers = predict_topologies(one, known, networks, elsewhere, simulated=model)
-            answered.append(Answers(one, answers, None))
+            answered.append(Answers(one.name, answers, None))
         else:
             predictor = Predictor(one, known, _site(lab, home))
             here = tuple(predictor.predict(each) for each in asked or [parse_what_if(text) for text in _HERE])
-            best = None
+            found = None
             if bound_percent is not None:
                 mode = next((each for each in asked if each.saves), WhatIf("deep", "deep"))
-                best = best_hold(predictor, mode, bound_percent)
-            answered.append(Answers(one, here, best))
+                found = best_hold(predictor, mode, bound_percent)
+            answered.append(Answers(one.name, here, found))
     if as_json:
         print(json.dumps({"predictions": [_plain(*each) for each in answered]}, indent=1))
     else:
         print(predictions_text(answered, known, text_width()))
     return 0
+
+
+def _refuse(given: Mapping[str, object]) -> None:
+    """What has no meaning with --network."""
+    wrong = [name for name, value in given.items() if value]
+    if wrong:
+        raise LabError(f"--network replays recorded calls: leave {' and '.join(wrong)} out.")
 
 
 def _networks(names: Sequence[str], *, simulated: bool) -> tuple[list[Topology], NetworkModel | None]:
@@ -181,8 +204,8 @@ def _percent(text: str) -> float:
     return value
 
 
-def _plain(profile: Profile, answers: Sequence[Prediction], best: BestHold | None) -> dict[str, Any]:
-    plain: dict[str, Any] = {"profile": profile.name, "answers": [_plain_one(one) for one in answers]}
+def _plain(name: str, answers: Sequence[Prediction], best: BestHold | None) -> dict[str, Any]:
+    plain: dict[str, Any] = {"profile": name, "answers": [prediction_plain(one) for one in answers]}
     if best is not None:
         plain["best_hold"] = {
             "bound_percent": best.bound_percent,
@@ -190,19 +213,6 @@ def _plain(profile: Profile, answers: Sequence[Prediction], best: BestHold | Non
             "within": best.within,
             "surely": best.surely,
             "whole_percent": best.whole_percent,
-            "prediction": None if best.prediction is None else _plain_one(best.prediction),
+            "prediction": None if best.prediction is None else prediction_plain(best.prediction),
         }
     return plain
-
-
-def _plain_one(one: Prediction) -> dict[str, Any]:
-    plain: dict[str, Any] = {"what_if": one.what_if.text, "where": one.where, "warnings": list(one.warnings)}
-    for key in FIGURES:
-        interval = getattr(one, key)
-        plain[key] = None if interval is None else {name: _finite(value) for name, value in asdict(interval).items()}
-    return plain
-
-
-def _finite(value: float) -> float | None:
-    """None for infinity, which JSON lacks."""
-    return value if abs(value) < float("inf") else None

@@ -78,15 +78,18 @@ class Asked:
 
 
 class Search:
-    """Every candidate with every seed of a description. WrongFolder if `folder` is another simulation's."""
+    """Every candidate with every seed of a description. WrongFolder if `folder` is another simulation's.
 
-    def __init__(self, description: Description, folder: Path) -> None:
+    With `nodes_too` links to nodes have each candidate's policy, else always that of the description.
+    """
+
+    def __init__(self, description: Description, folder: Path, *, nodes_too: bool = False) -> None:
         seeds = list(dict.fromkeys(description.seeds))
         awake = ReplayResults(folder, description)
         self._awake = [Asked(awake, ReplayTask(description, seed, sleeping=False)) for seed in seeds]
         self._policies: list[tuple[Links, list[Asked]]] = []
         for links in candidates(description.links):
-            own = description.model_copy(update={"links": links})
+            own = description.model_copy(update={"links": links} | ({"node_links": links} if nodes_too else {}))
             results = ReplayResults(policy_folder(folder, links), own)
             self._policies.append((links, [Asked(results, ReplayTask(own, seed, sleeping=True)) for seed in seeds]))
 

@@ -21,7 +21,7 @@ def _answers(*warnings: str, where: str = "toy") -> list[Prediction]:
 
 def _programs(count: int, *answers: Prediction) -> list[Answers]:
     known = profile({500: 1_000})
-    return [Answers(known.model_copy(update={"parameters": {"sleep_us": n}}), answers, None) for n in range(count)]
+    return [Answers(known.model_copy(update={"parameters": {"sleep_us": n}}).name, answers, None) for n in range(count)]
 
 
 @pytest.mark.parametrize("width", [80, 100, 160])

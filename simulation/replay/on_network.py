@@ -1,0 +1,100 @@
+"""A recorded program on a described network: a simulation's file, or a lab's own network from its inventory.
+
+A lab's network has its switches, hosts and cables; its links are as fast as the program's. A packet is a full Ethernet
+frame: 1,440 bytes of a message, which take 1,530 bytes on the wire with the heads of TCP, IP and Ethernet and the gap
+between frames.
+
+Simplifications for labs: switches cut frames through, where real ones store them first. Packets go up and down one
+tree; they do not follow the trees of `eeectl apply`. All links are as fast as the slowest of the program's hosts.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+from eee_engine import network_facts
+from pydantic import ValidationError
+
+from lab.errors import LabError
+from simulation.description import Description
+from simulation.description_file import read_description
+from simulation.replay.jobs import FileProgram, Job, Programs
+
+LAB: Final = "lab:"
+_FLIT_BYTE: Final = 60
+_FRAME_FLITS: Final = 24
+_WIRE: Final = 1530 / 1440
+"""Bytes on the wire for each byte of a message."""
+
+_BUFFERED: Final = 8
+"""Packets that a buffer holds."""
+
+
+def network_for(name: str, mbps: float, job: Job) -> Description:
+    """The network `lab:NAME`, or of a simulation's file, with a job; LabError names what does not fit.
+
+    In a file that has programs the job takes the place of the first one's program, so that its placement and all other
+    settings remain. A file that has none needs cut-through switching; messages then cost hosts nothing.
+    """
+    if name.startswith(LAB):
+        return _of_lab(name.removeprefix(LAB), mbps, job)
+    found = read_description(Path(name))
+    if found.programs is not None:
+        first, *others = found.programs.jobs
+        own = first.model_copy(update={"program": job.program})
+        programs = found.programs.model_copy(update={"jobs": [own, *others]})
+        return found.model_copy(update={"programs": programs})
+    if found.router.switching != "cut_through":
+        raise LabError(f"{name}: programs run with cut-through switching: write router: {{switching: cut_through}}.")
+    flit_byte = max(found.energy.flit_bits // 8, 1)
+    rate = found.calibration.mbps if found.calibration is not None else mbps
+    plain = found.model_dump(exclude_unset=True, exclude={"loads", "curve", "traffic", "precision", "calibration"})
+    plain["programs"] = Programs(jobs=[job], cycle_ns=8e3 * flit_byte / rate, flit_byte=flit_byte)
+    return _validated(name, plain)
+
+
+def _of_lab(lab: str, mbps: float, job: Job) -> Description:
+    plain = {
+        "name": Path(lab).name,
+        "network": {"kind": "lab", "lab": lab},
+        "routing": "up_down",
+        "router": {
+            "vcs": 2,
+            "packet_flits": _FRAME_FLITS,
+            "buffer_flits": _BUFFERED * _FRAME_FLITS,
+            "switching": "cut_through",
+        },
+        "programs": Programs(
+            jobs=[job], cycle_ns=_WIRE * 8e3 * _FLIT_BYTE / mbps, flit_byte=_FLIT_BYTE, hosts="ompi-tcp"
+        ),
+    }
+    return _validated(f"{LAB}{lab}", plain)
+
+
+def _validated(name: str, plain: dict[str, Any]) -> Description:
+    try:
+        return Description.model_validate(plain)
+    except ValidationError as error:
+        why = "; ".join(one["msg"].removeprefix("Value error, ") for one in error.errors())
+        raise LabError(f"{name} cannot run programs ({why}): change the file.") from error
+
+
+def recorded_job(path: Path, ranks_per_node: int) -> Job:
+    """The job of a replay file, its ranks node by node in the order of nodes."""
+    return Job(program=FileProgram(path=str(path)), ranks_per_node=ranks_per_node)
+
+
+def rate_mbps(description: Description) -> float:
+    """Of a channel of a description with programs: payload, without what frames add."""
+    programs = description.programs
+    return 8e3 * programs.flit_byte / programs.cycle_ns if programs is not None else 0.0
+
+
+def node_links_follow(description: Description) -> bool:
+    """Whether links to nodes have the policy that is asked for: the file has no `node_links` of its own."""
+    return "node_links" not in description.model_fields_set
+
+
+def size_of(description: Description) -> tuple[int, int, int]:
+    """Routers, nodes, and links between routers."""
+    facts = network_facts(description.network.form())
+    return facts["routers"], facts["nodes"], facts["links"]

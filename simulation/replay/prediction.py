@@ -1,0 +1,275 @@
+"""Run time and energy of a recorded program on a network, for what-if questions, with a calibration's intervals.
+
+Each question is replayed at the calibration's values, then at draws of hold, Ts and Tw from their intervals (those of
+`analysis.predict.sampling`; all links have the same times). The k-th draw takes the seeds in turn, so that the spread
+also has that of the seeds. An interval is Student's, about the value, with the deviation of all replays of a question.
+Watts have the draws of the power model besides; joules and savings combine both as independent errors.
+
+Power is that of the calibration's switch if its ports were measured at the network's rate, else that of Andujar's
+model. Simplification: a policy is that of the calibration's first link, also on cards.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import hypot, sqrt
+from pathlib import Path
+from statistics import fmean
+from typing import Final
+
+import numpy as np
+from scipy.special import stdtrit
+
+from analysis.calibration import Calibration
+from analysis.interval import Interval
+from analysis.predict.asked_mode import AskedMode, asked_mode
+from analysis.predict.other_networks import PAPER_POWER
+from analysis.predict.prediction import Prediction
+from analysis.predict.sampling import Sampler
+from analysis.predict.what_if import PHYS, WhatIf, parse_what_if
+from lab.errors import LabError
+from simulation.description import Description, Links
+from simulation.energy import StateShares
+from simulation.link_times import link_times
+from simulation.pool import Pool, finished
+from simulation.power_models import Carried, ModelPower, andujar, fitted
+from simulation.replay.on_network import node_links_follow, rate_mbps, size_of
+from simulation.replay.replayed import Replayed, ReplayTask
+from simulation.replay.results import ReplayResults
+from simulation.replay.search import Asked, Search, best
+from simulation.worker import Simulated
+
+DRAWS: Final = 8
+"""Replays of a question besides that at the values."""
+
+Done = Callable[[Asked, Simulated[Replayed]], None]
+"""Called with each replay when it is on the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A what-if: replays with links always on and as asked, in pairs of the same seed; the first is at the values."""
+
+    what_if: WhatIf
+    mode: AskedMode
+    pairs: Sequence[tuple["_Key", "_Key"]]
+    unbounded: frozenset[str]
+
+    def warnings(self, calibration: Calibration) -> list[str]:
+        found = list(self.mode.warnings)
+        if self.unbounded:
+            names = ", ".join(sorted(self.unbounded))
+            found.append(f"the measurements set no bound to {names}: draws do not go beyond the value.")
+        if self.what_if.saves and calibration.power.note:
+            found.append(calibration.power.note)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class BestPolicy:
+    """What a search found: `prediction` of the best mode and hold; None: EEE off is best."""
+
+    bound_percent: float
+    tried: int
+    within: int
+    prediction: Prediction | None
+
+    @property
+    def surely(self) -> bool:
+        """Whether the whole interval of the slowdown is within the bound."""
+        found = self.prediction
+        return found is None or found.slowdown_percent.high <= self.bound_percent
+
+
+_Key = tuple[Links, int]
+"""A replay: policy of links, and seed."""
+
+
+class NetworkReplays:
+    """Answers questions about the programs of a description; replays are kept in a folder, which continues."""
+
+    def __init__(self, description: Description, folder: Path, calibration: Calibration, draws: int = DRAWS) -> None:
+        self._description = description
+        self._folder = folder
+        self._calibration = calibration
+        self._draws = draws
+        programs = description.programs
+        if programs is None:
+            raise LabError(f"{description.name} has no programs: write programs: with jobs.")
+        self._programs = programs
+        self._cycle_us = programs.cycle_ns / 1e3
+        self._nodes_too = node_links_follow(description)
+        self._asked: dict[_Key, Asked] = {}
+
+    def links_of(self, mode: AskedMode, draw: int) -> Links:
+        """The policy of links in a draw of a mode."""
+        return link_times(mode, draw).links(self._cycle_us)
+
+    def mode_of(self, asked: WhatIf, sampler: Sampler) -> AskedMode:
+        """The mode that a question asks for; LabError for one that replays do not have."""
+        if asked.off_links or asked.speed_mbps or asked.mode == "coalescing":
+            raise LabError(f"'{asked.text}': replays have neither links off or slower nor coalescing: leave it out.")
+        mode = asked_mode(asked, next(iter(self._calibration.links.values()), None), sampler)
+        if np.any(np.asarray(mode.policy.wait_us) > 0):
+            raise LabError(f"'{asked.text}': links that coalesce are not replayed: ask for deep,hold_us=...")
+        return mode
+
+    def answer(self, asked: Sequence[WhatIf], pool: Pool, done: Done) -> tuple[Prediction, ...]:
+        """Replay what is missing, and answer every question."""
+        questions = [self._question(one) for one in asked]
+        every = dict.fromkeys(key for one in questions for pair in one.pairs for key in pair)
+        for key in every:
+            self._asked.setdefault(key, self._replay_of(*key))
+        wanted = [self._asked[key] for key in every]
+        for one, simulated in finished(pool, [(one, one.task) for one in wanted if one.find() is None]):
+            with one.results.alone():
+                one.results.add(simulated.result)
+            done(one, simulated)
+        return tuple(self._answered(one) for one in questions)
+
+    def best(self, phy: str, bound_percent: float, pool: Pool, done: Done) -> "BestPolicy":
+        """Try modes and holds at the values of their times, and answer for the best one within the bound."""
+        timed = self._timed(phy)
+        description = self._description.model_copy(update={"links": timed})
+        search = Search(description, self._folder / "best", nodes_too=self._nodes_too)
+        tried = search.run(pool, done)
+        chosen = best(tried, bound_percent)
+        within = sum(one.slowdown_percent <= bound_percent for one in tried)
+        if chosen is None or chosen.energy_percent >= 0:
+            return BestPolicy(bound_percent, len(tried), within, None)
+        after = chosen.mode == "hybrid"
+        text = f"{chosen.mode},hold_us={self._us(chosen.hold)}"
+        text += f",deep_after_us={self._us(timed.deep_after)}" if after else ""
+        (found,) = self.answer([parse_what_if(text + (f",phy={phy}" if phy else ""))], pool, done)
+        return BestPolicy(bound_percent, len(tried), within, found)
+
+    def _us(self, cycles: int) -> str:
+        return f"{cycles * self._cycle_us:.6g}"
+
+    def _timed(self, phy: str) -> Links:
+        """Times of every mode that the calibration, or the standard of a PHY, has."""
+        link = next(iter(self._calibration.links.values()), None)
+        fast = PHYS[phy].fast_wake_us > 0 if phy else link is not None and link.fast_wake_us is not None
+        after = None if link is None or phy else link.deep_after_us
+        behind = f",phy={phy}" if phy else ""
+        modes = [f"deep,hold_us=0{behind}", *([f"fast,hold_us=0{behind}"] if fast else [])]
+        deep, *others = (self.links_of(self.mode_of(parse_what_if(text), Sampler(1)), 0) for text in modes)
+        changes = {} if after is None else {"deep_after": round(after.value / self._cycle_us)}
+        for one in others:
+            changes["fast_wake"] = one.fast_wake
+        return deep.model_copy(update=changes)
+
+    def _question(self, asked: WhatIf) -> _Question:
+        sampler = Sampler(1 + self._draws)
+        mode = self.mode_of(asked, sampler)
+        seeds = list(dict.fromkeys(self._description.seeds))
+        pairs = {}
+        for draw in range(1 + max(self._draws, len(seeds) - 1)):
+            links, seed = self.links_of(mode, min(draw, self._draws)), seeds[draw % len(seeds)]
+            pairs[links, seed] = (Links(), seed), (links, seed)
+        return _Question(asked, mode, list(pairs.values()), frozenset(sampler.unbounded))
+
+    def _replay_of(self, links: Links, seed: int) -> Asked:
+        own = with_policy(self._description, links, nodes_too=self._nodes_too)
+        times = links.model_dump()
+        name = "-".join(str(times[key]) for key in _TIMES) if links != Links() else "always-on"
+        return Asked(ReplayResults(self._folder / name, own), ReplayTask(own, seed, sleeping=links != Links()))
+
+    def _answered(self, question: _Question) -> Prediction:
+        found = [tuple(self._asked[key].find() for key in pair) for pair in question.pairs]
+        pairs = [(awake, asleep) for awake, asleep in found if awake is not None and asleep is not None]
+        sleeps = [asleep for _, asleep in pairs]
+        time_s = spread([one.run_time_s for one in sleeps], least=0.0)
+        slower = spread([asleep.run_time_s / awake.run_time_s for awake, asleep in pairs], least=0.0)
+        power, warnings = self._power(sleeps)
+        watt = power.watt
+        energy = _product(power.ratio, slower)
+        return Prediction(
+            what_if=question.what_if,
+            where=self._description.name,
+            time_s=time_s,
+            slowdown_percent=Interval(*(100 * (value - 1) for value in (slower.value, slower.low, slower.high))),
+            rest_percent=spread([100 * self._rest(one) for one in sleeps], least=0.0, most=100.0),
+            network_watt=watt,
+            network_joule=None if watt is None else _product(watt, time_s),
+            saved_percent=Interval(*(100 * (1 - value) for value in (energy.value, energy.high, energy.low))),
+            warnings=(*question.warnings(self._calibration), *warnings),
+        )
+
+    def _rest(self, one: Replayed) -> float:
+        """Share of the links' time in low power: those to nodes count if they have the policy."""
+        _, nodes, links = size_of(self._description)
+        nodes = nodes if self._nodes_too else 0
+        count = max(nodes + links, 1)
+        return (nodes * one.node_shares.low_power + links * one.shares.low_power) / count
+
+    def _power(self, replays: Sequence[Replayed]) -> tuple[ModelPower, list[str]]:
+        carried = [self._carried(one) for one in replays]
+        mbps = round(rate_mbps(self._description))
+        switch = next(iter(self._calibration.power.switches.values()), None)
+        measured = [] if switch is None else list(switch.ports_of(""))
+        nearest = min(measured, key=lambda one: abs(one - mbps), default=0)
+        if switch is not None and abs(nearest - mbps) <= _ALIKE * nearest:
+            return fitted(carried, switch, nearest, 8 * self._packet_byte()), []
+        known = self._calibration.power.andujar
+        every = [andujar(one, known or PAPER_POWER) for one in carried]
+        source = "the paper's" if known is None else "the calibration's"
+        said = f"no switch's ports were measured at {mbps} Mb/s: watts are {source} by Andujar's model."
+        ratio = _around([one.ratio for one in every])
+        return ModelPower("Andujar", ratio, _around([one.watt for one in every if one.watt is not None])), [said]
+
+    def _packet_byte(self) -> int:
+        return self._description.router.packet_flits * self._programs.flit_byte
+
+    def _carried(self, one: Replayed) -> Carried:
+        routers, nodes, links = size_of(self._description)
+        sent = one.sent_byte - one.local_byte
+        cycles = 1e9 * one.run_time_s / self._programs.cycle_ns
+        flits = sent / self._programs.flit_byte
+        packets = max(sent / self._packet_byte(), float(one.messages), 1.0)
+        shares = one.shares if links else StateShares(idle=1.0)
+        return Carried(routers, nodes, links, shares, flits / nodes / cycles, 1 + one.hops / packets, one.node_shares)
+
+
+_TIMES: Final = ("mode", "hold", "sleep", "wake", "wake_during_sleep", "fast_wake", "deep_after")
+"""Name the folder of a policy's replays."""
+
+_ALIKE: Final = 0.15
+"""Rates differ by no more: a network's is that of the payload, a port's that of the wire."""
+
+
+def with_policy(description: Description, links: Links, *, nodes_too: bool) -> Description:
+    """With a policy of links between switches, and of links to nodes, too, if they have none of their own."""
+    changes = {"links": links} | ({"node_links": links} if nodes_too else {})
+    return description.model_copy(update=changes)
+
+
+def spread(values: Sequence[float], least: float, most: float = float("inf")) -> Interval:
+    """About the first value, with the deviation of all; exact if there is a single one.
+
+    >>> spread([2.0], 0.0)
+    Interval(value=2.0, low=2.0, high=2.0)
+    """
+    value, count = values[0], len(values)
+    if count == 1:
+        return Interval(value, value, value)
+    half = float(stdtrit(count - 1, 0.975)) * sqrt(fmean((one - value) ** 2 for one in values) * count / (count - 1))
+    return Interval(value, max(value - half, least), min(value + half, most))
+
+
+def _around(every: Sequence[Interval]) -> Interval:
+    """The first, as wide as its own errors and the spread of all values together."""
+    first, own = every[0], spread([one.value for one in every], 0.0)
+    value = first.value
+    return Interval(
+        value,
+        max(value - hypot(value - first.low, value - own.low), 0.0),
+        value + hypot(first.high - value, own.high - value),
+    )
+
+
+def _product(one: Interval, other: Interval) -> Interval:
+    """Of two values with independent errors."""
+    value = one.value * other.value
+    below = hypot((one.value - one.low) * other.value, (other.value - other.low) * one.value)
+    above = hypot((one.high - one.value) * other.value, (other.high - other.value) * one.value)
+    return Interval(value, max(value - below, 0.0), value + above)

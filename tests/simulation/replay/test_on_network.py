@@ -1,0 +1,51 @@
+"""Networks that a recorded program is put on: files with and without programs, and a lab's inventory."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.errors import LabError
+from simulation.replay.jobs import Job
+from simulation.replay.on_network import network_for, node_links_follow, rate_mbps, recorded_job, size_of
+from simulation.replay.replayed import replay
+from tests.support.replays import stencil
+
+_HEAD = "name: net\nnetwork: {kind: hyperx, sizes: [4], concentration: 2}\nrouting: dor\n"
+_ROUTER = "router: {vcs: 2, buffer_flits: 64, packet_flits: 8, switching: cut_through}\n"
+
+
+def _file(folder: Path, text: str) -> str:
+    (folder / "net.yaml").write_text(_HEAD + text, encoding="utf-8")
+    return str(folder / "net.yaml")
+
+
+def test_a_file_without_programs_gets_them_at_the_rate_of_the_run(tmp_path: Path) -> None:
+    name = _file(tmp_path, _ROUTER + "loads: [0.1]\n")
+    found = network_for(name, 1000.0, recorded_job(Path("x.replay"), 2))
+    assert found.programs is not None
+    assert found.programs.jobs[0].ranks_per_node == 2
+    assert rate_mbps(found) == pytest.approx(1000.0)
+    assert size_of(found) == (4, 8, 6)
+    assert node_links_follow(found)
+    with pytest.raises(LabError, match="cut-through"):
+        network_for(_file(tmp_path, "loads: [0.1]\n"), 1000.0, recorded_job(Path("x.replay"), 1))
+
+
+def test_a_file_with_programs_keeps_all_but_the_first_program(tmp_path: Path) -> None:
+    jobs = "[{program: {kind: graph500, ranks: 4}, placement: random}, {program: {kind: graph500, ranks: 4}}]"
+    text = f"node_links: {{mode: 'off'}}\nprograms: {{cycle_ns: 2, flit_byte: 16, hosts: codes, jobs: {jobs}}}\n"
+    found = network_for(_file(tmp_path, _ROUTER + text), 1000.0, recorded_job(Path("x.replay"), 2))
+    assert found.programs is not None
+    first, second = found.programs.jobs
+    assert (first.program.kind, first.placement) == ("file", "random")
+    assert second.program.kind == "graph500"
+    assert found.programs.hosts == "codes"
+    assert not node_links_follow(found)
+
+
+def test_programs_run_on_a_labs_own_network() -> None:
+    for lab, switches in (("miwa", 1), ("virtual", 6)):
+        found = network_for(f"lab:{lab}", 1000.0, Job.model_validate(stencil(2)))
+        assert size_of(found)[0] == switches
+        assert 900 < rate_mbps(found) < 1000  # payload
+        assert replay(found, 1, sleeping=False).messages > 0
