@@ -50,6 +50,7 @@ _ACCURACY: Final = (
     Script("lab_time", ("random-rates", "--lab-minutes", "1", "--force"), ("random-rates",)),
     Script("square_wave", None, ("--rate", "1/2"), lacking="test_square_wave.py runs a short one"),
     Script("miwa_live", None, lacking="test_miwa_live.py runs its parts; a trial takes half a minute"),
+    Script("closed_loop", None, lacking="test_closed_loop.py runs its parts; a trial takes half a minute"),
     Script("simgrid", None, None, lacking="SimGrid's program; test_simgrid.py replays its traces"),
     Script(
         "regulation_curves", None, None,
