@@ -1,4 +1,4 @@
-"""Runs, samples, calibrations and the report's figures for notebooks, as Polars frames whose columns name their units.
+"""Runs, samples, calibrations, data sets and the report's figures as Polars frames whose columns name their units.
 
     >>> from eee_testbed import open_calibration, open_run, units
     >>> run = open_run("runs/study")
@@ -16,8 +16,18 @@ Everything is read from files; no device is asked and nothing is written. `eee_t
 """
 
 from eee_testbed.calibrations import CalibrationFrames, open_calibration
+from eee_testbed.data_sets import DataSetFrames, open_data_set
 from eee_testbed.frames import units
 from eee_testbed.runs import RunFrames, open_run
 from lab.errors import LabError
 
-__all__ = ["CalibrationFrames", "LabError", "RunFrames", "open_calibration", "open_run", "units"]
+__all__ = [
+    "CalibrationFrames",
+    "DataSetFrames",
+    "LabError",
+    "RunFrames",
+    "open_calibration",
+    "open_data_set",
+    "open_run",
+    "units",
+]

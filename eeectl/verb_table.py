@@ -57,6 +57,12 @@ VERBS: Final = (
     ),
     Verb("confirm", "eeectl.verbs.apply:confirm_app", "change", "Keep the changes of an apply with --confirm-in."),
     Verb(
+        "dataset",
+        "eeectl.verbs.dataset:dataset_app",
+        "analyse",
+        "Build a data set of power against packet interval; check and export measured files for it.",
+    ),
+    Verb(
         "doctor",
         "eeectl.verbs.setup.doctor:doctor_app",
         "labs",

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support import ROOT
+from tests.support.data_set import write_small
 from tests.support.doc_pages import Block, blocks_of, pages
 from tests.support.measured.synthetic_run import write_measured
 
@@ -19,9 +20,10 @@ WITH_PYTHON = [page for page in pages() if python_of(page)]
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `runs/study` and `calibration.yaml`."""
+    """A folder with `runs/study`, `calibration.yaml` and `data-set`."""
     folder = tmp_path_factory.mktemp("examples")
     write_measured(folder)
+    write_small(folder / "data-set")
     return folder
 
 

@@ -10,7 +10,8 @@ import pytest
 
 import eee_testbed
 from analysis.report.page import SECTIONS
-from eee_testbed import LabError, figures, open_calibration, open_run, units
+from eee_testbed import LabError, figures, open_calibration, open_data_set, open_run, units
+from tests.support.data_set import write_small
 from tests.support.measured.synthetic_run import write_measured, write_run
 
 MODULES = ["eee_testbed", *(f"eee_testbed.{found.name}" for found in pkgutil.iter_modules(eee_testbed.__path__))]
@@ -18,9 +19,10 @@ MODULES = ["eee_testbed", *(f"eee_testbed.{found.name}" for found in pkgutil.ite
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `runs/study` and `calibration.yaml`."""
+    """A folder with `runs/study`, `calibration.yaml` and `data-set`."""
     folder = tmp_path_factory.mktemp("notebook")
     write_measured(folder)
+    write_small(folder / "data-set")
     return folder
 
 
@@ -31,7 +33,12 @@ def _there(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_the_documentation_run(name: str) -> None:
-    known = {"open_run": open_run, "open_calibration": open_calibration, "units": units}
+    known = {
+        "open_run": open_run,
+        "open_calibration": open_calibration,
+        "open_data_set": open_data_set,
+        "units": units,
+    }
     module = importlib.import_module(name)
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     result = doctest.testmod(module, extraglobs=known, optionflags=flags)
@@ -101,3 +108,16 @@ def test_what_is_not_a_run_or_a_calibration_is_one_sentence() -> None:
         open_calibration("nowhere.yaml")
     with pytest.raises(KeyError, match="name one of ports, watts"):
         open_run("study").samples("joules")
+
+
+def test_a_data_set_is_read_as_it_was_written(tmp_path: Path) -> None:
+    data = open_data_set("data-set")
+    assert data.about["provenance"]["commit"] == "abc"
+    assert data.table("power").columns == data.columns_of("power")["column"].to_list()
+    with pytest.raises(KeyError, match="name one of power, points, truths"):
+        data.table("watts")
+    with pytest.raises(LabError, match="is no data set"):
+        open_data_set(tmp_path)
+    (tmp_path / "datapackage.json").write_text('{"resources": [{"name": "x", "format": "csv"}]}')
+    with pytest.raises(LabError, match="describes no tables in Parquet"):
+        open_data_set(tmp_path)

@@ -12,7 +12,18 @@ from typing import Final, Self
 from tests.support import ROOT
 
 PACKAGES: Final = (
-    *("agents", "analysis", "benchmarks", "controller", "eee_testbed", "eeectl", "lab", "record", "regulation"),
+    *(
+        "agents",
+        "analysis",
+        "benchmarks",
+        "controller",
+        "dataset",
+        "eee_testbed",
+        "eeectl",
+        "lab",
+        "record",
+        "regulation",
+    ),
     *("simulation", "twin"),
 )
 BY_NAME: Final[Mapping[str, tuple[str, ...]]] = {

@@ -1,0 +1,149 @@
+"""`eeectl dataset ...`: build a data set, check files that others measured, and make such a file from a run."""
+
+import json
+import sys
+from importlib import metadata
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+
+from dataset.check import checked
+from dataset.measured import measured_of
+from dataset.package import DESCRIPTION, write_data_set, wrong_sums
+from dataset.power import LABS, REDUCED, WHOLE, power_rows, truth_of
+from dataset.schema import POINTS, POWER, TRUTHS
+from dataset.sources import frame, points, truth_rows
+from eeectl.exit_status import DONE, REFUSED
+from eeectl.runs_of import runs_of
+from lab import durable
+from lab.errors import LabError
+from record.checkout import described
+
+dataset_app = App(
+    name="dataset", help="Build a data set of power against packet interval; check and export measured files for it."
+)
+
+Json = Annotated[bool, Parameter(name="--json", negative="")]
+
+
+@dataset_app.command
+def build(
+    *,
+    output: Annotated[Path, Parameter(name=("--output", "-o"))],
+    study: Annotated[list[Path] | None, Parameter(negative="")] = None,
+    reduced: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Json = False,
+) -> int:
+    """Build a data set: power against packet interval, points of studies, truths of the virtual labs that come along.
+
+    Tables are Parquet files beside a Frictionless datapackage.json, a data sheet and checksums. Equal inputs give equal
+    bytes.
+
+    Parameters
+    ----------
+    output
+        Folder of the data set; one that is there already is replaced.
+    study
+        Folder of a study's results, as simulations/NAME, whose points are added; again for more.
+    reduced
+        Fewer intervals, holds and sizes.
+    as_json
+        Print JSON.
+
+    """
+    folders = study or []
+    given = frame(points(folders), POINTS.types)  # first, as a wrong folder is soon told
+    tables = {
+        POWER: frame(power_rows(REDUCED if reduced else WHOLE), POWER.types),
+        POINTS: given,
+        TRUTHS: frame(truth_rows(), TRUTHS.types),
+    }
+    provenance = {
+        "software": f"eee-testbed {metadata.version('eee-testbed')}",
+        "commit": described(),
+        "set": "reduced" if reduced else "whole",
+        "seeds": {"engine": 0} | {f"truth of {lab}": truth_of(lab).seed for lab in LABS},
+        "studies": [folder.resolve().name for folder in folders],
+    }
+    written = write_data_set(output, "eee-testbed-reduced" if reduced else "eee-testbed", tables, provenance)
+    if as_json:
+        rows = {table.name: found.height for table, found in tables.items()}
+        print(json.dumps({"folder": str(output), "rows": rows, "files": [path.name for path in written]}, indent=1))
+        return DONE
+    for table, found in tables.items():
+        print(f"{output / table.file}: {found.height} rows, {table.title[0].lower()}{table.title[1:]}")
+    print(f"data sheet: {output / 'README.md'}")
+    return DONE
+
+
+@dataset_app.command
+def check(place: Path, /, *, as_json: Json = False) -> int:
+    """Check tables against their schema: columns, types, units' bounds, order of time, empty cells.
+
+    A file named as a table of the data set is checked as that, any other as measured. Of a whole data set the checksums
+    are checked, too.
+
+    Parameters
+    ----------
+    place
+        A .parquet or .csv file, or a folder of some.
+    as_json
+        Print JSON.
+
+    """
+    found = checked(place)
+    sums = wrong_sums(place) if place.is_dir() and (place / DESCRIPTION).is_file() else []
+    faults = [*sums, *(fault for own in found.values() for fault in own)]
+    if as_json:
+        print(json.dumps({"files": [str(path) for path in found], "faults": faults}, indent=1))
+    else:
+        for fault in faults:
+            print(fault)
+        if not faults:
+            print(f"{place}: {len(found)} {'table has' if len(found) == 1 else 'tables have'} the right form.")
+    return REFUSED if faults else DONE
+
+
+@dataset_app.command
+def export(run: str, /, *, output: Annotated[Path, Parameter(name=("--output", "-o"))], as_json: Json = False) -> int:
+    """Make a measured file from a run: each trial's watts by switch, with EEE, links, intervals and run time.
+
+    Parameters
+    ----------
+    run
+        A run's folder, or its name below runs/.
+    output
+        The file to write, .parquet or .csv; it must not exist.
+    as_json
+        Print JSON.
+
+    """
+    if output.suffix not in (".parquet", ".csv"):
+        raise LabError(f"{output} is neither .parquet nor .csv: name the file so.")
+    if output.exists():
+        raise LabError(f"{output} exists: name another file, or remove it.")
+    folders = runs_of(run)
+    if len(folders) > 1:
+        raise LabError(f"{run} is a study of {len(folders)} runs: name one of them, such as {folders[0]}.")
+    found = measured_of(folders[0])
+    content = BytesIO()
+    if output.suffix == ".csv":
+        found.frame.write_csv(content)
+    else:
+        found.frame.write_parquet(content)
+    try:
+        durable.replace(output, content.getvalue())
+    except OSError as error:
+        raise LabError(f"{output}: {error.strerror}; name another file.") from error
+    plain: dict[str, Any] = {"file": str(output), "rows": found.frame.height, "trials": found.trials}
+    plain |= {"trials_without_watts": found.without_watts}
+    if as_json:
+        print(json.dumps(plain, indent=1))
+    else:
+        print(f"{output}: {found.frame.height} rows")
+    if found.without_watts:
+        words = f"{found.without_watts} of {found.trials} trials are left out: they have no watts, as they are shorter"
+        print(f"eeectl: {words} than the meters' period, or have no readings.", file=sys.stderr)
+    return DONE
