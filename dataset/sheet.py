@@ -40,6 +40,7 @@ _USES: Final = """\
 * Both directions of a link carry the same load. The far end sleeps as the near end does.
 * Where several frames come while a link falls asleep and wakes, shares are known to about 1 % of the time.
 * Intervals up to twice a frame's own time are left out, because a link that has to wake falls behind there.
+* A saving in the twin's watts confirms nothing: they are invented.
 * The papers' models give fast wake and deep sleep a fixed share of power, without measurement.
 
 """
