@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from eee_engine import ProgramReplay, SimulationError, network_facts
+from eee_engine import ProgramReplay, SimulationError
 
 from simulation.description import Description, Links
+from simulation.facts import facts_of
 from simulation.point import BrokenSimulation
 from simulation.replay.hosts import hosts_of
 from simulation.replay.jobs import Job, LogGops, Programs, load_program
@@ -34,7 +35,7 @@ def begin_replay(description: Description, programs: Programs, links: tuple[Link
 
 def _begin(description: Description, programs: Programs, links: tuple[Links, Links], seed: int) -> ProgramReplay:
     form = description.network.form()
-    nodes = network_facts(form)["nodes"]
+    nodes = facts_of(form)["nodes"]
     between, to_nodes = links
     replay = ProgramReplay(
         nodes=nodes,

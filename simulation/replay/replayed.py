@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Final
 
-from eee_engine import network_facts
-
 from simulation.description import Description, Links
 from simulation.energy import StateShares, shares_of
+from simulation.facts import facts_of
 from simulation.point import BrokenSimulation
 from simulation.replay.jobs import Programs
 from simulation.replay.machine import begin_replay
@@ -202,7 +201,7 @@ def _result(
     ticks = max(progress["now_ticks"], 1)
     last = max(range(len(ranks["rank"])), key=lambda index: ranks["finished_ticks"][index] or 0)
     seen = sum(ranks["expected_messages"]) + sum(ranks["unexpected_messages"])
-    nodes = network_facts(description.network.form())["nodes"]
+    nodes = facts_of(description.network.form())["nodes"]
     seed, sleeping = which
     receives, messages = simulation.unmatched()
     return Replayed(

@@ -11,9 +11,9 @@ from functools import lru_cache
 from math import ceil, log2
 from typing import Final
 
-from eee_engine import network_facts
 from pydantic import TypeAdapter
 
+from simulation.facts import facts_of
 from simulation.point import BrokenSimulation
 from simulation.replay.jobs import AnyProgram, Programs, load_program
 from simulation.replay.summary import Collective, summary_of
@@ -58,7 +58,7 @@ def _point_s(case: Case) -> float:
     if programs is None:
         raise BrokenSimulation(f"{case.key} has no programs: write programs: with jobs.")
     packet_byte = case.description.router.packet_flits * programs.flit_byte
-    hops = max(1.0, _HOPS_OF_DIAMETER * network_facts(case.description.network.form())["diameter"])
+    hops = max(1.0, _HOPS_OF_DIAMETER * facts_of(case.description.network.form())["diameter"])
     found_s = _START_S
     for work, times in _works(programs):
         packets = max(work.messages, work.byte / packet_byte)

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from eee_engine import network_facts
-
 from analysis.interval import Interval
 from simulation.energy import StateShares
+from simulation.facts import facts_of
 from simulation.power_models import georgakoudis
 from simulation.replay.comparison import Machine, cluster_watt, network_watt, over_seeds
 from simulation.studies.expand import Case
@@ -108,7 +107,7 @@ def pairs_of(points: Sequence[StudyPoint], cases: Sequence[Case]) -> list[Pair]:
 
 
 def _machine(case: Case) -> Machine:
-    facts = network_facts(case.description.network.form())
+    facts = facts_of(case.description.network.form())
     return Machine(facts["routers"], facts["nodes"], facts["links"], case.description.energy)
 
 
