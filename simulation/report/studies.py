@@ -12,6 +12,7 @@ from analysis.report.page import Report, made_from, render
 from analysis.report.section import Section
 from analysis.report.table import Cell, Column, Table
 from simulation.replay.comparison import over_seeds
+from simulation.report.beyond import BEYOND
 from simulation.report.study_figures import distributions, front, trade_offs
 from simulation.studies.advise import Choice, advised
 from simulation.studies.pairs import Pair, by
@@ -53,6 +54,7 @@ def report_of(found: StudyReport) -> Report:
     statements = found.judged
     choices = found.choices
     sections = [_compared(statements)] if statements else []
+    sections += [BEYOND[name](found.data.pairs) for name in found.study.shows]
     sections += [_figures(found), _advice(choices), _simulated(found)]
     return Report(_findings(found, statements, choices), None, None, tuple(sections), doubts_of(sections), ())
 

@@ -33,8 +33,8 @@ class Case:
 
     @property
     def awake_key(self) -> str:
-        """Equal for cases that differ in links alone."""
-        return self.description.model_dump_json(exclude={"links", "node_links"})
+        """Equal for cases that differ in links alone, and in how these choose their holds."""
+        return self.description.model_dump_json(exclude={"links": True, "node_links": True, "programs": {"bound"}})
 
 
 def case_key(labels: Mapping[str, str]) -> str:
@@ -56,7 +56,9 @@ def laid_over(base: Any, over: Any) -> Any:
 def workload_axes(study: Study) -> list[str]:
     """Axes that say what runs; the others say on what."""
     own = [study.mixes.axis] if study.mixes is not None else []
-    return own + [axis for axis, values in study.axes.items() if any("programs" in one for one in values.values())]
+    return own + [
+        axis for axis, values in study.axes.items() if any("jobs" in one.get("programs", {}) for one in values.values())
+    ]
 
 
 def cases_of(study: Study, folder: Path, *, whole: bool) -> list[Case]:

@@ -16,11 +16,14 @@ from lab.yaml_source import plain, read_source
 from simulation.part import Part, Seed
 
 PaperName = Literal["andujar", "georgakoudis-single", "georgakoudis-multi"]
+ShownName = Literal["bounds", "sizes"]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 Fragment = dict[str, Any]
 """A part of a simulation's file."""
 
 EACH_JOB: Final = "each_job"
+_SHOWN_BY: Final[Mapping[ShownName, str]] = {"bounds": "links", "sizes": "size"}
+"""The axis that a section of the page is drawn along."""
 
 
 class Mixes(Part):
@@ -76,6 +79,9 @@ class Study(Part):
     paper: PaperName | None = None
     """Whose statements are printed beside the results."""
 
+    shows: list[ShownName] = Field(default=[])
+    """Sections of the page besides: what each policy of links saves within bounds of the slowdown, savings by size."""
+
     chosen: list[str] = Field(default=[])
     """What the paper leaves open and was chosen here, in sentences."""
 
@@ -91,6 +97,13 @@ class Study(Part):
 
     reduced: Reduced | None = None
     """Without it, a reduced run is the whole one."""
+
+    @model_validator(mode="after")
+    def _has_what_it_shows(self) -> "Study":
+        for name in self.shows:
+            if _SHOWN_BY[name] not in self.axes:
+                raise ValueError(f"shows {name} needs an axis {_SHOWN_BY[name]}: add it, or leave {name} out")
+        return self
 
     @model_validator(mode="after")
     def _names_exist(self) -> "Study":

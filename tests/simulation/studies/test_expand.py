@@ -12,6 +12,15 @@ from simulation.studies.study import is_study, read_study
 from tests.support import ROOT
 from tests.support.studies import TINY, tiny
 
+_WHOLE = {
+    "andujar": 111,
+    "beyond-bounds": 150,
+    "beyond-sizes": 50,
+    "georgakoudis-multi": 1440,
+    "georgakoudis-single": 2520,
+}
+"""Cases of each shipped study."""
+
 STUDIES = sorted((ROOT / "studies").glob("*.yaml"))
 
 
@@ -51,6 +60,7 @@ def test_a_reduced_set_cuts_what_it_says(tmp_path: Path) -> None:
         ("keep: {network: [ring]}", "keep: {network: [star]}", "the axis network has no value star"),
         ("keep: {network: [ring]}", "keep: {cable: [red]}", "there is no axis cable"),
         ("axes:", "surprise: 1\naxes:", "is unknown here"),
+        ("axes:", "shows: [sizes]\naxes:", "shows sizes needs an axis size; add it, or leave sizes out"),
         ("leaves_out:", "forgets:", "leaves_out: is missing"),
     ],
 )
@@ -67,10 +77,10 @@ def test_a_simulation_is_no_study(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
-def test_shipped_studies_have_both_sets(path: Path) -> None:
+def test_shipped_studies_have_their_cases(path: Path) -> None:
     study = read_study(path)
     counts = {whole: len(cases_of(study, path.parent, whole=whole)) for whole in (False, True)}
-    assert counts[True] == {"andujar": 111, "georgakoudis-single": 2520, "georgakoudis-multi": 1440}[path.stem]
+    assert counts[True] == _WHOLE[path.stem]
     assert counts[False] <= counts[True]
 
 

@@ -1,0 +1,129 @@
+"""Sections of a study's page beyond the papers: savings within bounds of the slowdown, and savings by size."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from analysis.interval import Interval
+from analysis.report.drawing import Drawing, draw, label, series_style
+from analysis.report.section import Section
+from analysis.report.table import Cell, Column, Table
+from simulation.replay.comparison import over_seeds
+from simulation.studies.bounds import BOUNDS_PERCENT, Within, within_bounds
+from simulation.studies.pairs import Pair, by
+from simulation.studies.study import ShownName
+
+_SAVING: Final = "Power saved (%)"
+_MANY: Final = 40
+"""Rows of a table that a page shows open."""
+
+
+def bounds(pairs: Sequence[Pair]) -> Section:
+    """What each policy saves if a program may be so much slower."""
+    found = within_bounds(pairs)
+    columns = (
+        Column("policy"), Column("bound of the slowdown", "%"), Column("saved", "%"), Column("slowdown", "%"),
+        Column("cases that keep it"),
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = [
+        (one.policy, one.bound_percent, one.saving_percent, one.slowdown_percent, f"{one.kept} of {one.cases}")
+        for one in found
+    ]
+    text = (
+        "For each network and program the setting of a policy is taken that saves the most within the bound, in "
+        "hindsight; where none keeps it, links stay awake and save nothing. Means over networks and programs, of all "
+        "links between switches."
+    )
+    table = Table("bounds", "Savings within bounds", columns, tuple(rows))
+    return Section("bounds", "Which policy within a bound", text, (_bounds_figure(found),), (table,))
+
+
+def _bounds_figure(found: Sequence[Within]) -> Drawing:
+    policies = list(dict.fromkeys(one.policy for one in found))
+
+    def paint(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        width = 0.8 / max(len(policies), 1)
+        for number, policy in enumerate(policies):
+            style = series_style(number)
+            own = [one.saving_percent for one in found if one.policy == policy]
+            places = np.arange(len(own)) + (number - (len(policies) - 1) / 2) * width
+            axes.bar(places, own, width, label=policy, color="white", edgecolor=style.colour, hatch=style.hatch, lw=0.8)
+        axes.set_xticks(range(len(BOUNDS_PERCENT)), [f"{bound:g}" for bound in BOUNDS_PERCENT])
+        label(axes, "Bound of the slowdown (%)", _SAVING)
+        figure.legend(loc="outside lower center", ncols=4)
+
+    caption = "Mean over networks and programs, with the best setting of each policy within the bound."
+    return draw("bounds", "Power saved within bounds of the slowdown", caption, paint)
+
+
+def sizes(pairs: Sequence[Pair]) -> Section:
+    """Savings and slowdown by the nodes of the machine."""
+    asleep = [pair for pair in pairs if pair.point.replayed.sleeping]
+    grouped = by(asleep, *asleep[0].labels) if asleep else {}
+    columns = (
+        Column("choice"), Column("nodes", "1"), Column("links", "1"), Column("saved", "%"),
+        Column("saved, links with traffic", "%"), Column("slowdown", "%"), Column("run time", "s"),
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = [
+        (
+            " ".join(key),
+            own[0].machine.nodes,
+            own[0].machine.links,
+            *(_mean(own, name) for name in _FIGURES),
+        )
+        for key, own in grouped.items()
+    ]
+    text = "Of links between switches. The programs have as many ranks as the machine has nodes."
+    table = Table("sizes", "Savings by size", columns, tuple(rows), behind_figure=len(rows) > _MANY)
+    drawings = (
+        _sizes_figure("sizes-saving", "Power saved, by size", _SAVING, "saving_percent", asleep),
+        _sizes_figure("sizes-slowdown", "Slowdown, by size", "Slowdown (%)", "slowdown_percent", asleep),
+    )
+    return Section("sizes", "Savings by size of the machine", text, drawings, (table,))
+
+
+_FIGURES: Final = ("saving_percent", "carried_saving_percent", "slowdown_percent", "run_time_s")
+
+
+def _mean(own: Sequence[Pair], name: str) -> Interval:
+    return over_seeds([getattr(one, name) for one in own])
+
+
+def _sizes_figure(name: str, title: str, unit: str, figure_name: str, pairs: Sequence[Pair]) -> Drawing:
+    """A panel for each workload, a line for each policy; a workload's name ends in -SIZE."""
+    workloads = list(dict.fromkeys(_workload(pair) for pair in pairs))
+
+    def paint(figure: Figure) -> None:
+        every = figure.subplots(max(len(workloads), 1), 1, squeeze=False, sharex=True)[:, 0]
+        for axes, workload in zip(every, workloads, strict=False):
+            own = [pair for pair in pairs if _workload(pair) == workload]
+            for number, ((policy,), line) in enumerate(by(own, "links").items()):
+                style = series_style(number)
+                by_nodes: dict[int, list[Pair]] = {}
+                for pair in line:
+                    by_nodes.setdefault(pair.machine.nodes, []).append(pair)
+                means = [_mean(by_nodes[nodes], figure_name) for nodes in sorted(by_nodes)]
+                axes.plot(
+                    sorted(by_nodes), [one.value for one in means], marker=style.marker, ls=style.line,
+                    color=style.colour, label=policy if axes is every[0] else None,
+                )  # fmt: skip
+            axes.set_xscale("log", base=4)
+            nodes = sorted({pair.machine.nodes for pair in own})
+            axes.set_xticks(nodes, [f"{one:,}" for one in nodes])
+            axes.set_ylim(bottom=0)
+            label(axes, "Nodes (1)", f"{workload}: {unit}")
+        figure.legend(loc="outside lower center", ncols=4)
+
+    caption = "Means over seeds. One panel a program; sleep begins after the hold that the policy's name has."
+    return draw(name, title, caption, paint, height_inch=1.9 * max(len(workloads), 1) + 0.5)
+
+
+def _workload(pair: Pair) -> str:
+    return pair.labels["size"].rpartition("-")[0]
+
+
+BEYOND: Final[Mapping[ShownName, Callable[[Sequence[Pair]], Section]]] = {"bounds": bounds, "sizes": sizes}
+"""By the names in `shows` of a study's file."""
