@@ -7,12 +7,19 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from controller.experiments.launchers.table import DEFAULT
 from eeectl.lab_name import LabName, known_lab, lab_operand
 from eeectl.set_options import names_in
 from lab.errors import LabError
 
 _Flag = Parameter(negative="")
 _COMMAND = "command"
+
+
+def launcher_content(launcher: str, words: str) -> dict[str, str]:
+    """The launcher as an experiment's file names it: nothing for the usual one."""
+    named = {"launcher": launcher} if launcher != DEFAULT else {}
+    return named | ({"launcher_words": words} if words else {})
 
 
 def program_of(program: str, command: Sequence[str], parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -41,9 +48,14 @@ class ProgramOptions:
     lab
         Name of a lab, or a folder.
     hosts
-        Hosts on which it runs, n01,n02 or n01 n02; Open MPI starts on the first. Default: all hosts of the lab.
+        Hosts on which it runs, n01,n02 or n01 n02; the launcher starts on the first. Default: all hosts of the lab.
     ranks_per_host
         Ranks on each host.
+    launcher
+        What starts its ranks: openmpi, mpich, slurm (srun, in your salloc if there is one), or command.
+    launcher_words
+        Words added to the launcher's command line. With --launcher command the whole one, as 'mpiexec -host {hosts} -n
+        {ranks}'; it may also have {hostfile} and {ranks_per_host}.
     repetitions
         How often it runs; with factors, how often at each combination of levels in a block.
     timeout_s
@@ -52,9 +64,10 @@ class ProgramOptions:
         A figure to read in its output, with its unit: 'time=Time = ([\d.]+) s', or 'time[s]=Time:(.*)' where it prints
         none after it; or a set: npb, osu, hpl, hpcg, lammps, gromacs, openfoam, hpcc. Give the option once for each.
     traffic
-        Count messages and bytes between ranks, with Open MPI's monitoring component, and calls of MPI functions.
+        Count calls of MPI functions, and messages and bytes between ranks, which needs --launcher openmpi.
     trace
-        Record every call of MPI functions, for `eeectl trace import`; needs mpicc on the hosts.
+        Record every call of MPI functions, for `eeectl trace import`; needs mpicc on the hosts, and --launcher openmpi
+        or mpich.
     gaps
         Record the idle gaps of the hosts' links; needs CAP_NET_RAW on the hosts.
     agent_user
@@ -69,6 +82,8 @@ class ProgramOptions:
     lab: LabName = ""
     hosts: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = ()
     ranks_per_host: int = 1
+    launcher: str = DEFAULT
+    launcher_words: str = ""
     repetitions: int = 1
     timeout_s: float = 600.0
     figure: Annotated[tuple[str, ...], _Flag] = ()
@@ -86,6 +101,7 @@ class ProgramOptions:
         run: dict[str, Any] = {"name": program, "parameters": dict(parameters), "hosts": hosts}
         run |= {"ranks_per_host": self.ranks_per_host, "timeout_s": self.timeout_s}
         run |= {"figures": list(self.figure)} if self.figure else {}
+        run |= launcher_content(self.launcher, self.launcher_words)
         return {
             "name": self.name or default_name,
             "lab": lab_operand(self.lab),

@@ -26,6 +26,7 @@ _INTERVALS: Final = (
     "them."
 )
 _MPI: Final = "the version of the MPI library"
+_ANY_MPI: Final = ("slurm", "command")
 _FIRMWARE: Final = "the switches' firmware"
 
 
@@ -148,6 +149,9 @@ def _software(runs: Sequence[RunData]) -> Iterator[str]:
             f"Measured with eee-testbed {found['eee-testbed']}{commit}, Python {found.get('python', '?')}, Linux "
             f"{found.get('kernel', '?')}."
         )
+    for fact in _launchers(runs):
+        version = fact.get("version")
+        yield f"Programs were started by launcher {fact.get('name')}{f', {version}' if version else ''}."
     kernels = _kernels(runs)
     if kernels:
         yield f"Kernel of the hosts: {'; '.join(f'{one} ({listed(names, 8)})' for one, names in kernels.items())}."
@@ -170,9 +174,21 @@ def _kernels(runs: Sequence[RunData]) -> dict[str, list[str]]:
     return {kernel: list(dict.fromkeys(names)) for kernel, names in found.items()}
 
 
+def _launchers(runs: Sequence[RunData]) -> list[Mapping[str, Any]]:
+    """Launchers of the runs, each once."""
+    found = [fact for run in runs if (fact := _mapping(run.facts.get("launcher")))]
+    return list({(fact.get("name"), fact.get("version")): fact for fact in found}.values())
+
+
+def _any_mpi(runs: Sequence[RunData]) -> bool:
+    """Whether a launcher starts programs of any MPI, so that its own version does not say that of MPI."""
+    return any(fact.get("name") in _ANY_MPI for fact in _launchers(runs))
+
+
 def _unknown(runs: Sequence[RunData]) -> str:
     unknown = [_FIRMWARE]
-    if any(trial.what == "program" for run in runs for trial in run.trials):
+    programs = [run for run in runs if any(trial.what == "program" for trial in run.trials)]
+    if any(not _mapping(run.facts.get("launcher")).get("version") for run in programs) or _any_mpi(programs):
         unknown.insert(0, _MPI)
     if not _kernels(runs):
         unknown.append("the kernels of the hosts")

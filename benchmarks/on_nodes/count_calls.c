@@ -2,8 +2,10 @@
 
    Loaded before the program, from C, Fortran and Python alike: a function here counts and calls the one of the same
    name with a P in front. At MPI_Finalize the counts go to the file $EEE_CALLS.RANK, a line "MPI_Send 12" for each
-   function, and before them three lines of when MPI ran: "begun_ns" and "ended_ns" in UTC, "took_ns" between them by the
-   monotonic clock. Fortran's functions call C's by their P names, so none counts twice.
+   function, and before them "world", the size of MPI_COMM_WORLD, and three lines of when MPI ran: "begun_ns" and
+   "ended_ns" in UTC, "took_ns" between them by the monotonic clock. RANK is what the launcher says.
+
+   Fortran's functions call C's: in Open MPI by their P names, in MPICH by those without. None counts twice.
 
    Simplification: all functions pass on as many words as the longest has arguments, whatever they have: right where
    each argument takes a register or a word of the stack, and the caller clears the stack (x86-64 and AArch64 of Linux).
@@ -72,11 +74,27 @@ static long now_ns(clockid_t clock)
     return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
+/* Open MPI's; MPICH's by the names of Debian and of others, which have one binary interface. */
+static const char *const open_mpi = "libmpi.so.40", *const mpich[] = {"libmpich.so.12", "libmpi.so.12"};
+
+static void *loaded(const char *library)
+{
+    return dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+static void *any_mpi(void)
+{
+    void *library = loaded(open_mpi);
+    for (int number = 0; !library && number < 2; number++)
+        library = loaded(mpich[number]);
+    return library;
+}
+
 static Function found(const char *name)
 {
     void *function = dlsym(RTLD_NEXT, name);
     if (!function) { /* Python loads MPI for one of its modules alone */
-        void *library = dlopen("libmpi.so.40", RTLD_LAZY | RTLD_NOLOAD);
+        void *library = any_mpi();
         function = library ? dlsym(library, name) : NULL;
     }
     if (!function) {
@@ -86,9 +104,34 @@ static Function found(const char *name)
     return (Function)function;
 }
 
+/* The rank, by the variable of Open MPI, of MPICH, of PMIx, or of Slurm. */
+static const char *own_rank(void)
+{
+    static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+    for (int number = 0; number < 4; number++)
+        if (getenv(variables[number]))
+            return getenv(variables[number]);
+    return NULL;
+}
+
+/* The size of MPI_COMM_WORLD; 0 if this is an MPI whose handles we do not know. */
+static int world_size(void)
+{
+    void *library = loaded(open_mpi), *world = any_mpi() ? (void *)0x44000000L : NULL;
+    int size = 0;
+    if (library) { /* a program may have its own copy of what the library exports, and MPI means that then */
+        world = dlsym(RTLD_DEFAULT, "ompi_mpi_comm_world");
+        world = world ? world : dlsym(library, "ompi_mpi_comm_world");
+    }
+    if (world)
+        ((int (*)(void *, int *))found("PMPI_Comm_size"))(world, &size);
+    return size;
+}
+
 static void write_counts(void)
 {
-    const char *start = getenv("EEE_CALLS"), *rank = getenv("OMPI_COMM_WORLD_RANK");
+    const char *start = getenv("EEE_CALLS"), *rank = own_rank();
+    int size = world_size();
     char path[4096];
     FILE *file;
     if (!start || !rank || snprintf(path, sizeof path, "%s.%s", start, rank) >= (int)sizeof path)
@@ -96,6 +139,8 @@ static void write_counts(void)
     file = fopen(path, "w");
     if (!file)
         return;
+    if (size)
+        fprintf(file, "world %d\n", size);
     if (begun_steady_ns) {
         long took_ns = now_ns(CLOCK_MONOTONIC) - begun_steady_ns;
         fprintf(file, "begun_ns %ld\nended_ns %ld\ntook_ns %ld\n", begun_ns, now_ns(CLOCK_REALTIME), took_ns);
@@ -106,20 +151,36 @@ static void write_counts(void)
     fclose(file);
 }
 
+static __thread int in_fortran;
+
 #define COUNTING(symbol, name, number) \
     long symbol(TAKEN) \
     { \
         static Function real; \
         if (!real) \
             real = found(name); \
-        __atomic_fetch_add(&counts[number], 1, __ATOMIC_RELAXED); \
+        if (!in_fortran) \
+            __atomic_fetch_add(&counts[number], 1, __ATOMIC_RELAXED); \
         return real(PASSED); \
+    }
+
+#define COUNTING_FORTRAN(symbol, name, number) \
+    long symbol(TAKEN) \
+    { \
+        static Function real; \
+        if (!real) \
+            real = found(name); \
+        __atomic_fetch_add(&counts[number], 1, __ATOMIC_RELAXED); \
+        in_fortran++; \
+        long result = real(PASSED); \
+        in_fortran--; \
+        return result; \
     }
 
 #define X(camel, lower) \
     COUNTING(MPI_##camel, "PMPI_" #camel, INDEX_##camel) \
-    COUNTING(mpi_##lower##_, "pmpi_" #lower "_", INDEX_##camel) \
-    COUNTING(mpi_##lower##_f08_, "pmpi_" #lower "_f08_", INDEX_##camel)
+    COUNTING_FORTRAN(mpi_##lower##_, "pmpi_" #lower "_", INDEX_##camel) \
+    COUNTING_FORTRAN(mpi_##lower##_f08_, "pmpi_" #lower "_f08_", INDEX_##camel)
 FUNCTIONS(X)
 #undef X
 

@@ -37,6 +37,8 @@ class NodeNeed:
     package: str
     purpose: str
     optional: bool = False
+    by_playbook: bool = True
+    """Whether `playbooks/nodes.yml` installs it."""
 
 
 PYTHON: Final = NodeNeed("Python 3.9", "python3", "every agent: probes, samplers, MPI programs")
@@ -47,6 +49,12 @@ COMMANDS: Final = (
     NodeNeed("orted", "openmpi-bin", "Open MPI's daemon on every node"),
     NodeNeed("cc", "gcc", "calls of MPI functions (`eeectl bench --traffic`)", optional=True),
     NodeNeed("mpicc", "libopenmpi-dev", "traces of MPI programs (`eeectl bench --trace`)", optional=True),
+    NodeNeed("mpiexec.hydra", "mpich", "`--launcher mpich`", optional=True, by_playbook=False),
+    NodeNeed("hydra_pmi_proxy", "mpich", "`--launcher mpich`", optional=True, by_playbook=False),
+    NodeNeed(
+        "mpicc.mpich", "mpich libmpich-dev", "`--launcher mpich` with `--trace`", optional=True, by_playbook=False
+    ),
+    NodeNeed("srun", "slurm-client", "`--launcher slurm`, on the first host", optional=True, by_playbook=False),
     NodeNeed("ethtool", "ethtool", "EEE of the node's own card", optional=True),
     NodeNeed("hpcc", "hpcc", "`eeectl bench hpcc`", optional=True),
     NodeNeed("NPopenmpi", "netpipe-openmpi", "`eeectl bench netpipe`", optional=True),

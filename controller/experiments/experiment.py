@@ -30,6 +30,7 @@ from pydantic import (
 )
 
 from benchmarks.figure_sets import FigureReader
+from controller.experiments.launchers.table import DEFAULT, LAUNCHERS, chosen
 from record.trial_events import What
 
 FORMAT: Final = 1
@@ -158,6 +159,8 @@ class ProgramRun(_Part):
 
     `figures`: what else is read of its output, each a set of figures such as `lammps`, or a rule such as
     `time=Time = ([\d.]+) s`, or `rate[Gflop/s]=Rate: (\S+)` where the program prints no unit after the value.
+    `launcher`: what starts it, `openmpi`, `mpich`, `slurm` or `command`. `launcher_words`: words added to its command
+    line; of `command` the whole one, in which `{hosts}`, `{hostfile}`, `{ranks}` and `{ranks_per_host}` are filled in.
     """
 
     name: str
@@ -166,6 +169,13 @@ class ProgramRun(_Part):
     ranks_per_host: int = Field(default=1, ge=1, le=1024)
     timeout_s: Seconds = 600.0
     figures: tuple[StrictStr, ...] = ()
+    launcher: StrictStr = DEFAULT
+    launcher_words: StrictStr = ""
+
+    @model_validator(mode="after")
+    def _launchable(self) -> Self:
+        chosen(self.launcher, self.launcher_words, {})
+        return self
 
     @field_validator("figures")
     @classmethod
@@ -388,12 +398,21 @@ class Experiment(_Part):
                 "a factor of kind load_mbps needs a window (idle or power) with at least two hosts: add `hosts` to it"
             )
         self._require_loops_fit()
+        self._require_mpicc()
         power = self.measure.power
         if power is not None and power.window_s < 2 * self.sampling.period_s:
             raise ValueError(
                 "a power window must hold at least two samples: increase window_s or reduce sampling.period_s"
             )
         return self
+
+    def _require_mpicc(self) -> None:
+        run = self.measure.program
+        if self.recordings.trace and run is not None and not LAUNCHERS[run.launcher].mpicc:
+            raise ValueError(
+                f"a trace needs the mpicc of the program's MPI, which launcher {run.launcher} does not know: remove "
+                "`trace`, or use launcher openmpi or mpich"
+            )
 
     def _require_loops_fit(self) -> None:
         loops = [

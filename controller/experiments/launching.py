@@ -1,11 +1,11 @@
-"""Launch a program of the table on nodes, over SSH and Open MPI, and leave nothing of it behind.
+"""Launch a program of the table on nodes, over SSH and a launcher of the table, and leave nothing of it behind.
 
 On each node a keeper (`agents/job_keeper.py`) creates a private folder with the program's files and runs until the end.
-Open MPI starts on the first node of the placement, in that folder, and reaches the others from there by SSH. When the
-program ends, and likewise at a timeout, a Ctrl-C, a lost node or a killed `eeectl`, the keepers kill the remaining
+The launcher, by default Open MPI's, starts on the first node of the placement, and reaches the others from there. When
+the program ends, and likewise at a timeout, a Ctrl-C, a lost node or a killed `eeectl`, the keepers kill the remaining
 processes of the job on their nodes and remove the folders.
 
-The output of `mpirun` is written to `folder` as it arrives: `program.out`, `program.err`. The result file of programs
+The launcher's output is written to `folder` as it arrives: `program.out`, `program.err`. The result file of programs
 that have one, `traffic.json`, `mpi_calls.json` and the ranks' files in `traces/` follow at the end.
 """
 
@@ -19,14 +19,17 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from agents.pack import packed
 from benchmarks.figure_sets import NOTHING_MORE, FigureReader
 from benchmarks.program import READY, Answer, Figure, Launch, Parameters, Placement, Program, Unfit
 from controller.experiments import mpi_calls, mpi_trace
-from controller.experiments.mpirun import diagnose, mpirun_argv
+from controller.experiments.launchers.launcher import Start
+from controller.experiments.launchers.table import OPENMPI, Choice
+from controller.experiments.login_check import refusing
 from controller.experiments.one_sided import UnclearWindows
+from controller.experiments.output_file import OutputFile
 from controller.experiments.preloads import Preload, fresh_libraries, keep_compiled, needed_by, preloading
 from controller.experiments.raw_files import RawFile
 from controller.experiments.traffic import PREFIX, Traffic, monitored
@@ -45,15 +48,7 @@ _ERRORS: Final = "program.err"
 _TRAFFIC: Final = "traffic.json"
 _CALLS: Final = "mpi_calls.json"
 _STATUS: Final = '"$@"; s=$?; [ $s -ne 255 ] || s=254; exit $s'
-"""Maps mpirun's own 255, so that it is not mistaken for a failure of ssh."""
-_LOGIN_CHECK_S: Final = 12.0
-_LOGIN_CHECK: Final = """
-for host; do
-    (ssh -o BatchMode=yes -o ConnectTimeout=4 "$host" true </dev/null >/dev/null 2>&1 || echo "$host") &
-done
-wait"""
-"""Prints the hosts that do not accept an SSH login from the node on which it runs."""
-
+"""Maps a launcher's own 255, so that it is not mistaken for a failure of ssh."""
 Now = Callable[[], int]
 """The run's clock: UTC in nanoseconds."""
 
@@ -62,7 +57,7 @@ Now = Callable[[], int]
 class Launched:
     """A program that ran to its end, whether or not its answer is right.
 
-    `begun_ns` and `ended_ns`: start of `mpirun` (a few tenths of a second before the ranks run) and its end, by the
+    `begun_ns` and `ended_ns`: start of the launcher (a few tenths of a second before the ranks run) and its end, by the
     given clock; the figure `elapsed` of every answer is their difference. `notes`: sentences on what makes the figures
     doubtful, such as more ranks than processors.
     """
@@ -73,33 +68,6 @@ class Launched:
     output_text: str
     notes: tuple[str, ...] = ()
     traffic: Traffic | None = None
-
-
-class _OutputFile:
-    """Output of a command: written to a file as it arrives, and kept in memory."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = RawFile(path)
-        self._pieces: list[bytes] = []
-
-    def __enter__(self) -> Self:
-        self._path.unlink(missing_ok=True)
-        self._file.append(b"")  # so that the file exists in any case
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self._file.close()
-
-    def take(self, data: bytes) -> None:
-        """Append a piece of output."""
-        self._pieces.append(data)
-        self._file.append(data)
-
-    @property
-    def text(self) -> str:
-        """All output so far."""
-        return decoded_lines(b"".join(self._pieces))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +93,8 @@ class _Job:
     placement: Placement
     hosts: tuple[Host, ...]
     timeout_s: float
-    output: _OutputFile
-    errors: _OutputFile
+    output: OutputFile
+    errors: OutputFile
     traffic: bool
     trace: bool
     results: tuple[str, ...]
@@ -134,17 +102,24 @@ class _Job:
     now: Now
     timed: contextlib.AbstractContextManager[object]
     keepalive: Keepalive
+    choice: Choice
+    calls: bool
     name: str = field(default_factory=lambda: secrets.token_hex(8))
 
     @property
     def preloads(self) -> tuple[Preload, ...]:
         """The counter first: it calls the recorder's functions, and the recorder MPI's."""
-        return (*([mpi_calls.COUNTER] if self.counted else []), *([mpi_trace.RECORDER] if self.trace else []))
+        return (*([mpi_calls.COUNTER] if self.counted else []), *([self.recorder] if self.trace else []))
+
+    @property
+    def recorder(self) -> Preload:
+        """The recorder of calls, made for the launcher's MPI."""
+        return mpi_trace.recorder(self.choice.launcher.mpicc)
 
     @property
     def counted(self) -> bool:
         """Whether the counter of calls is loaded: asked for, or to know when MPI ran where no loop is reported."""
-        return self.traffic or (self.launch.monitored and not self.launch.says_ready)
+        return self.calls or (self.launch.monitored and not self.launch.says_ready)
 
 
 def launch(
@@ -161,11 +136,12 @@ def launch(
     now: Now = time.time_ns,
     timed: contextlib.AbstractContextManager[object] | None = None,
     keepalive: Keepalive = Keepalive(),
+    choice: Choice = OPENMPI,
 ) -> Launched:
     """Run a program on nodes of the lab; its output goes to `folder`, which is created if missing.
 
     `timed` is entered when all nodes are ready, or all ranks where the program says so (`Launch.says_ready`), and left
-    when `mpirun` has ended, before the nodes are cleared up.
+    when the launcher has ended, before the nodes are cleared up. `choice`: the launcher.
     Output of an earlier program in `folder` is replaced. Output is buffered while the disk is full; RunFolderFailed at
     the end if it still is. Returns when the program ended by itself with status 0; its answer may still be wrong.
     Raises LabError otherwise: unknown host, program missing on a node, node unreachable or lost during the run, rank
@@ -178,7 +154,7 @@ def launch(
         launch_spec = program.launch(parameters, placement)
     except Unfit as error:
         raise LabError(f"{program.name}: {error}") from error
-    output, errors = _OutputFile(folder / _OUTPUT), _OutputFile(folder / _ERRORS)
+    output, errors = OutputFile(folder / _OUTPUT), OutputFile(folder / _ERRORS)
     job = _Job(
         program.name,
         launch_spec,
@@ -187,13 +163,15 @@ def launch(
         timeout_s,
         output,
         errors,
-        traffic and launch_spec.monitored,
+        traffic and launch_spec.monitored and choice.launcher.counts_messages,
         trace and launch_spec.monitored,
         tuple(filter(None, (launch_spec.result, *figures.results))),
         folder,
         now,
         contextlib.nullcontext() if timed is None else timed,
         keepalive,
+        choice,
+        calls=traffic and launch_spec.monitored,
     )
     mpi_trace.clear_traces(folder)
     with job.output, job.errors:
@@ -215,6 +193,9 @@ def launch(
             _write_file(folder / _TRAFFIC, json.dumps(matrix.plain()).encode() + b"\n")
         except UnclearWindows as error:
             notes = (*notes, str(error))
+    elif job.calls:
+        told = f"launcher {choice.launcher.name} cannot count messages between ranks"
+        notes = (*notes, f"{told}: no traffic matrix was recorded.")
     elif traffic:
         notes = (*notes, f"{program.name} sends no MPI messages: no traffic matrix was recorded.")
     if job.trace and mpi_trace.recorded_ranks(folder) < placement.ranks:
@@ -231,8 +212,13 @@ def _with_calls(
     calls = mpi_calls.read_calls(job.placement.ranks, counts) if job.counted else None
     names = {one.name for one in answer.figures}
     if calls is None:
-        missed = job.traffic or (job.counted and "time" not in names)
+        missed = job.calls or (job.counted and "time" not in names)
         return answer, ((_unseen("counted and timed", job.program, facts_of),) if missed else ())
+    if job.placement.ranks > 1 and calls.worlds == {1}:
+        raise LabError(
+            f"{job.program}: each rank ran alone, as it is made for another MPI than launcher "
+            f"{job.choice.launcher.name} starts: compile it with that MPI's mpicc, or choose another --launcher."
+        )
     _write_file(folder / _CALLS, json.dumps([dict(rank) for rank in calls.by_rank]).encode() + b"\n")
     added = []
     if "communications" not in names:
@@ -262,14 +248,18 @@ def hosts_of(lab: Lab, placement: Placement) -> tuple[Host, ...]:
 async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], dict[str, Mapping[str, Any]]]:
     async with _keepers(job) as (keepers, facts_of):
         first = keepers[0].host
-        argv = mpirun_argv(
+        start = Start(
             replace(job.launch, argv=preloading(job.launch.argv, job.preloads)),
             job.placement,
             job.name,
             str(facts_of[first.name]["folder"]),
             traffic=job.traffic,
             crowded=bool(_crowded(job.placement, facts_of)),
+            interfaces=tuple(host.interface for host in job.hosts),
+            words=job.choice.words,
+            allocation=job.choice.allocation,
         )
+        argv = job.choice.launcher.argv(start)
         with contextlib.ExitStack() as measured:
             if not job.launch.says_ready:
                 measured.enter_context(job.timed)
@@ -337,8 +327,11 @@ async def _send_heartbeats(session: NodeSession, every_s: float) -> None:
 async def _start_keeper(job: _Job, session: NodeSession) -> Json:
     """Send a keeper the program's files; returns what it reports about its node."""
     preloads, prepare = needed_by(job.preloads, session.host)
-    files = {name: base64.b64encode(data).decode() for name, data in {**job.launch.files, **preloads}.items()}
-    commands = [word for word in (job.launch.argv[0], *job.launch.commands, "mpirun", "orted") if word not in files]
+    launcher = job.choice.launcher
+    contents = {**launcher.files(job.placement), **job.launch.files, **preloads}
+    files = {name: base64.b64encode(data).decode() for name, data in contents.items()}
+    needed = launcher.needed_on_first(job.choice.words) if session.host == job.hosts[0] else launcher.commands
+    commands = [word for word in (job.launch.argv[0], *job.launch.commands, *needed) if word not in files]
     greeting = {"job": job.name, "files": files, "commands": commands, "modules": list(job.launch.modules)}
     await session.send({**greeting, "prepare": list(prepare), "linger_s": job.keepalive.linger_s})
     try:
@@ -363,7 +356,7 @@ def _require_complete(job: _Job, facts_of: Mapping[str, Mapping[str, Any]]) -> N
 async def _supervised(
     job: _Job, keepers: tuple[NodeSession, ...], argv: list[str], measured: contextlib.ExitStack
 ) -> _Window:
-    """Run Open MPI on the first node and watch the keepers; the first of them to end decides the outcome.
+    """Run the launcher on the first node and watch the keepers; the first of them to end decides the outcome.
 
     Where the program says that its ranks are ready, `job.timed` is entered into `measured` then, and they go on.
     """
@@ -404,23 +397,13 @@ async def _supervised(
 async def _timeout_error(job: _Job) -> LabError:
     """Why a program did not end: names a node that the first one can no longer reach, if any."""
     first, *others = job.hosts
-    printed: list[bytes] = []
-    with contextlib.suppress(TimeoutError, Unreachable):
-        async with asyncio.timeout(_LOGIN_CHECK_S):
-            await stream_from(
-                first, ["sh", "-c", _LOGIN_CHECK, "sh", *job.placement.hosts[1:]], printed.append, _discard
-            )
-    unreachable = set(_text(b"".join(printed)).split())
+    unreachable = await refusing(first, job.placement.hosts[1:])
     within = f"within {job.timeout_s:g} s and was killed on all nodes"
     for host in others:
         if host.name in unreachable:
             sentence = f"{first.name} can no longer reach it, and {job.program} did not end {within}: check its link."
             return Unreachable(host.name, sentence)
     return LabError(f"{job.program} on {', '.join(job.placement.hosts)} did not end {within}: increase its timeout.")
-
-
-def _discard(_: bytes) -> None:
-    """Discard output."""
 
 
 async def _watch_keeper(session: NodeSession) -> None:
@@ -434,10 +417,10 @@ async def _watch_keeper(session: NodeSession) -> None:
 
 
 def _check_status(job: _Job, status: int) -> None:
-    """LabError if mpirun's exit status is not 0."""
+    """LabError if the launcher's exit status is not 0."""
     if status == 0:
         return
-    faulty_host, sentence = diagnose(status, job.errors.text, job.placement.hosts)
+    faulty_host, sentence = job.choice.launcher.diagnose(status, job.errors.text, job.placement.hosts)
     if faulty_host in {host.name for host in job.hosts}:
         raise DeviceError(faulty_host, sentence)
     raise LabError(f"{job.program}: {sentence}")

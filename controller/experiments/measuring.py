@@ -1,5 +1,6 @@
 """Measure one trial: run a program or a probe, or wait while devices are sampled."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from benchmarks.figure_sets import NOTHING_MORE
 from controller.experiments.awake_stream import AwakeStream
 from controller.experiments.blocks import Slot
 from controller.experiments.experiment import Experiment
+from controller.experiments.launchers.table import OPENMPI, chosen
 from controller.experiments.launching import launch
 from controller.experiments.probing import probe
 from controller.experiments.raw_files import RawFile
@@ -138,6 +140,7 @@ def _program(
         figures=run.reader if run is not None else NOTHING_MORE,
         now=clock.now_ns,
         timed=timed,
+        choice=OPENMPI if run is None else chosen(run.launcher, run.launcher_words, os.environ),
     )
     figures = tuple((figure.name, figure.value, figure.unit) for figure in done.answer.figures)
     why = (

@@ -37,6 +37,7 @@ COUNTER: Final = Preload(
 PATTERN: Final = f"{PREFIX}.*"
 """The files of a node's ranks."""
 
+_WORLD: Final = "world"
 _TIMES: Final = ("begun_ns", "ended_ns", "took_ns")
 _ASKING: Final = frozenset({"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe"})
 
@@ -46,12 +47,14 @@ class MpiCalls:
     """How often each rank called each function, and when its MPI ran.
 
     `run_s`: from the end of MPI_Init to MPI_Finalize, of the rank where that took longest, by its own clock; None if a
-    rank's is not known. `first_ns`: begin and end of rank 0, in UTC by its node's clock.
+    rank's is not known. `first_ns`: begin and end of rank 0, in UTC by its node's clock. `worlds`: sizes of the ranks'
+    MPI_COMM_WORLD, where they are known: 1 alone if a launcher started them for another MPI.
     """
 
     by_rank: tuple[Mapping[str, int], ...]
     run_s: float | None = None
     first_ns: tuple[int, int] | None = None
+    worlds: frozenset[int] = frozenset()
 
     def communications(self, hosts: int) -> float:
         """Miwa's n: calls of a node's ranks, the mean of so many nodes."""
@@ -66,8 +69,9 @@ def read_calls(ranks: int, files: Mapping[str, str]) -> MpiCalls | None:
         if text is None:
             return None
         found.append({name: int(count) for name, count in (line.split() for line in text.splitlines())})
+    worlds = frozenset(rank.pop(_WORLD) for rank in found if _WORLD in rank)
     times = [{name: rank.pop(name) for name in _TIMES if name in rank} for rank in found]
     if not all(len(one) == len(_TIMES) for one in times):
-        return MpiCalls(tuple(found))
+        return MpiCalls(tuple(found), worlds=worlds)
     run_s = max(one["took_ns"] for one in times) / 1e9
-    return MpiCalls(tuple(found), run_s, (times[0]["begun_ns"], times[0]["ended_ns"]))
+    return MpiCalls(tuple(found), run_s, (times[0]["begun_ns"], times[0]["ended_ns"]), worlds)

@@ -6,7 +6,7 @@ Files come back in parts while the node clears up, also from a program that fail
 import base64
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ _SOURCE: Final = "record_calls.c"
 _LIBRARY: Final = "record_calls.so"
 _NAME: Final = re.compile(rf"{FILE}\.\d{{1,7}}")
 _MOST_PART: Final = 1 << 22
+_FIRST_OF: Final = 'for one in {names}; do command -v "$one" >/dev/null && exec "$one" "$@"; done; exec "$one" "$@"'
 
 
 def _sources() -> Mapping[str, bytes]:
@@ -29,15 +30,15 @@ def _sources() -> Mapping[str, bytes]:
     return {_SOURCE: text, "record_wrappers.h": header().encode("ascii")}
 
 
-RECORDER: Final = Preload(
-    _LIBRARY,
-    _sources,
-    ("mpicc", "-O1", "-w", "-shared", "-fPIC", "-o", _LIBRARY, _SOURCE, "-ldl", "-lpthread"),
-    "EEE_TRACE",
-    FILE,
-)
 PATTERN: Final = f"{FILE}.*"
 """The files of a node's ranks."""
+
+
+def recorder(mpicc: Sequence[str]) -> Preload:
+    """The recorder, compiled by the first of these compilers that a node has."""
+    compiler = mpicc[:1] if len(mpicc) == 1 else ("sh", "-c", _FIRST_OF.format(names=" ".join(mpicc)), "sh")
+    words = (*compiler, "-O1", "-w", "-shared", "-fPIC", "-o", _LIBRARY, _SOURCE, "-ldl", "-lpthread")
+    return Preload(_LIBRARY, _sources, words, "EEE_TRACE", FILE)
 
 
 def take_part(host: Host, folder: Path, answer: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from lab.model import Host
 
-_compiled: Final[dict[tuple[str, Host], bytes]] = {}
+_compiled: Final[dict[tuple["Preload", Host], bytes]] = {}
 """What nodes compiled for this process, so that no later trial waits for it: half a second of a processor and more."""
 
 
@@ -34,8 +34,8 @@ def needed_by(preloads: Sequence[Preload], host: Host) -> tuple[dict[str, bytes]
     files: dict[str, bytes] = {}
     commands = []
     for one in preloads:
-        if (one.library, host) in _compiled:
-            files[one.library] = _compiled[one.library, host]
+        if (one, host) in _compiled:
+            files[one.library] = _compiled[one, host]
         else:
             files |= one.sources()
             commands.append(one.compile)
@@ -46,7 +46,7 @@ def needed_by(preloads: Sequence[Preload], host: Host) -> tuple[dict[str, bytes]
 
 def fresh_libraries(preloads: Sequence[Preload], host: Host) -> tuple[str, ...]:
     """Names of the libraries that a node compiles."""
-    return tuple(one.library for one in preloads if (one.library, host) not in _compiled)
+    return tuple(one.library for one in preloads if (one, host) not in _compiled)
 
 
 def keep_compiled(preloads: Sequence[Preload], host: Host, files: dict[str, bytes]) -> None:
@@ -56,7 +56,7 @@ def keep_compiled(preloads: Sequence[Preload], host: Host, files: dict[str, byte
     """
     for one in preloads:
         if one.library in files:
-            _compiled[one.library, host] = files.pop(one.library)
+            _compiled[one, host] = files.pop(one.library)
 
 
 def preloading(argv: Sequence[str], preloads: Sequence[Preload]) -> tuple[str, ...]:

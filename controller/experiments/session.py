@@ -20,6 +20,7 @@ from controller.collecting.lab_sources import note_clocks, sources_of
 from controller.experiments.experiment import Experiment
 from controller.experiments.guards import GuardSink, LatenessMonitor, untimed
 from controller.experiments.lab_controller import LabController
+from controller.experiments.launchers.asking import launcher_fact
 from controller.experiments.recordings import require_rights
 from controller.experiments.restoring import Agree, restore_killed
 from controller.experiments.run_progress import RunProgress
@@ -97,7 +98,7 @@ def run_new(
     }
     with RunProgress(total, quiet=options.quiet) as progress, _locked(lab, experiment, progress) as lock:
         require_rights([lab.host(name) for name in experiment.measure.hosts], experiment.recordings)
-        run = Run.create(options.root, experiment.name, facts)
+        run = Run.create(options.root, experiment.name, {**facts, **launcher_fact(experiment, lab)})
         progress.say(f"run {run.folder}")
         return _run(lab, experiment, run, lock, progress, options, lateness_monitor_of)
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from benchmarks.program import Parameters, Placement, Program, Unfit
+from benchmarks.program import Launch, Parameters, Placement, Program, Unfit
 from benchmarks.table import PROGRAMS
 from controller.drivers.table import capabilities_of
 from controller.experiments.blocks import Levels, Slot, order_of
@@ -189,6 +189,12 @@ def program_of(experiment: Experiment, levels: Levels) -> tuple[Program, Paramet
     placement = Placement(run.hosts[:count], ranks_each)
     program.launch(parameters, placement)
     return program, parameters, placement
+
+
+def first_launch(experiment: Experiment) -> Launch:
+    """What the first trial launches; the errors of `program_of`."""
+    program, parameters, placement = program_of(experiment, order_for(experiment)[0].levels)
+    return program.launch(parameters, placement)
 
 
 def probe_of(experiment: Experiment, levels: Levels) -> ProbeRun:

@@ -21,6 +21,7 @@ from controller.collecting.lab_sources import note_clocks, sources_of
 from controller.experiments.blocks import Slot
 from controller.experiments.experiment import LOOP_SAMPLES, Experiment
 from controller.experiments.lab_controller import LabController
+from controller.experiments.launchers.asking import launcher_fact
 from controller.experiments.measuring import Measured, await_reach, begun_of, hosts_of, measure
 from controller.experiments.recordings import require_rights
 from controller.experiments.run_progress import RunProgress
@@ -102,7 +103,7 @@ def run_loop(experiment: Experiment, source: YamlSource, options: LoopOptions, r
         Lock(StateFolder.of(lab), f"regulate {experiment.name}", warn=progress.say) as lock,
     ):
         require_rights([lab.host(name) for name in experiment.measure.hosts], experiment.recordings)
-        run = Run.create(run_options.root, experiment.name, facts)
+        run = Run.create(run_options.root, experiment.name, {**facts, **launcher_fact(experiment, lab)})
         progress.say(f"run {run.folder}")
         backend = measured_backend(lab, progress.say)
         controller = LabController(lab, experiment, run, backend, lock, progress, in_loop=True)

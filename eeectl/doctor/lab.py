@@ -107,6 +107,8 @@ def node_findings(lab: Lab, absent: Mapping[str, tuple[NodeNeed, ...] | DeviceEr
     for need, names in lacking.items():
         tags = " --tags probe" if need.name == "CAP_NET_RAW" else ""
         command = f"ansible-playbook -i {folder}/hosts.yml {shlex.quote(str(playbook('nodes.yml')))}{tags}"
+        if not need.by_playbook:
+            command = f"ansible -i {folder}/hosts.yml nodes --become -m apt -a 'name={need.package.replace(' ', ',')}'"
         severity = "optional" if need.optional else "missing"
         who = "every node" if len(names) == len(lab.hosts) else _names(names)
         yield Finding(who, f"{need.name} is missing; for {need.purpose}.", command, severity)  # type: ignore[arg-type]

@@ -94,7 +94,10 @@ OWN_PROGRAM: Final = "program-eee"
 
 @dataclass(frozen=True, slots=True)
 class StudiedProgram:
-    """A program that a study is about, as an experiment's file has it. `factors`: levels of its parameters."""
+    """A program that a study is about, as an experiment's file has it. `factors`: levels of its parameters.
+
+    `launched`: its launcher, and the words for that, unless it is the usual one.
+    """
 
     name: str
     parameters: Content
@@ -102,12 +105,14 @@ class StudiedProgram:
     figures: tuple[str, ...] = ()
     timeout_s: float = 600.0
     factors: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    launched: Mapping[str, str] = field(default_factory=dict)
 
     def on(self, hosts: Sequence[str]) -> Content:
         """The program on some hosts."""
         run: dict[str, Any] = {"name": self.name, "parameters": dict(self.parameters), "hosts": list(hosts)}
         run |= {"ranks_per_host": self.ranks_per_host, "timeout_s": self.timeout_s}
-        return run | ({"figures": list(self.figures)} if self.figures else {})
+        run |= {"figures": list(self.figures)} if self.figures else {}
+        return run | dict(self.launched)
 
 
 @dataclass(frozen=True, slots=True)

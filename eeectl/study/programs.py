@@ -14,6 +14,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
+from controller.experiments.launchers.table import DEFAULT
+from eeectl.program_options import launcher_content
 from eeectl.study.design import StudiedProgram
 from lab.errors import ExperimentError
 from lab.yaml_source import plain, read_source
@@ -31,6 +33,8 @@ class _Entry(BaseModel):
     figures: tuple[str, ...] = ()
     ranks_per_host: int = Field(default=1, ge=1)
     timeout_s: float = Field(default=600.0, gt=0)
+    launcher: str = DEFAULT
+    launcher_words: str = ""
 
     @model_validator(mode="after")
     def _one(self) -> "_Entry":
@@ -48,6 +52,7 @@ class _Entry(BaseModel):
             self.figures,
             self.timeout_s,
             self.factors,
+            launcher_content(self.launcher, self.launcher_words),
         )
 
 

@@ -11,6 +11,7 @@ from controller.applying.observe import observe_lab
 from controller.drivers.table import capabilities_of
 from controller.experiments.experiment import LOOP_SAMPLES, RegulationLevel
 from controller.experiments.experiment_file import experiment_of
+from controller.experiments.launchers.table import LAUNCHERS
 from controller.experiments.level_plans import level_of
 from controller.experiments.session import RunOptions, RunResult, run_new
 from controller.live.export.attach import ViewOptions
@@ -101,7 +102,7 @@ def regulate(
     method
         `koibuchi`, `least` or both.
     traffic
-        Count `messages` between ranks with Open MPI, or bytes by the `counters` of switches' ports.
+        Count `messages` between ranks, which needs --launcher openmpi, or bytes by the `counters` of switches' ports.
     pre_run
         A run of the program with --traffic, instead of a pre-run.
     values
@@ -150,6 +151,7 @@ def regulate(
     _require_sense(program, auto=auto, choosing=choosing, bounds=bool(peak) + bool(sweep))
     level = _loop_level(loop, alone=not (auto or plan or knob != "off" or method != "both")) if compare else None
     parameters = {name: value(text) for name, text in pairs(values, "--set count=100")}
+    _require_counting(options, traffic, counts=not auto and pre_run is None)
     if auto:
         return regulate_auto(program, parameters, loop, options, views, as_json=as_json)
     lab = lab_in_reach(options.lab)
@@ -189,6 +191,16 @@ def _require_sense(program: str, *, auto: bool, choosing: bool, bounds: int) -> 
         raise LabError("which program? Name one, such as alltoall, or give --auto.")
     if not auto and bounds != 1:
         raise LabError("how much may a channel carry? Give --peak once or more, such as --peak 40%, or --sweep 4.")
+
+
+def _require_counting(options: ProgramOptions, traffic: Source, *, counts: bool) -> None:
+    """LabError if a pre-run is to count messages with a launcher that cannot."""
+    launcher = LAUNCHERS.get(options.launcher)
+    if counts and traffic == "messages" and launcher is not None and not launcher.counts_messages:
+        raise LabError(
+            f"launcher {options.launcher} cannot count messages between ranks, which the pre-run needs: give --traffic "
+            "counters."
+        )
 
 
 def _loop_level(loop: AutoOptions, *, alone: bool) -> RegulationLevel:

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,12 +12,14 @@ from cyclopts import App, Parameter
 from rich.console import Console
 
 from controller.experiments.experiment_file import experiment_of
+from controller.experiments.launchers.table import DEFAULT
 from controller.experiments.validation import validate_experiment
 from controller.live.export.attach import ViewOptions
 from eeectl.after_dashes import AfterDashes
 from eeectl.exit_status import DONE, INTERRUPTED, PENDING
 from eeectl.lab_name import LabName, lab_in_reach, lab_operand
 from eeectl.notice import Notice
+from eeectl.program_options import launcher_content
 from eeectl.set_options import names_in, pairs, share_of, value
 from eeectl.study.commands import run_eeectl
 from eeectl.study.design import PILOT, Design, StudiedProgram, design
@@ -55,6 +57,8 @@ def study(
     factor: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     figure: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     ranks_per_host: int = 1,
+    launcher: str = DEFAULT,
+    launcher_words: str = "",
     timeout_s: float = 600.0,
     agent_user: str = "",
     root: Path = ROOT,
@@ -103,6 +107,10 @@ def study(
         A figure to read in the program's output, as in `eeectl bench`. Give the option once for each.
     ranks_per_host
         Ranks of the program on each host.
+    launcher
+        What starts the program's ranks: openmpi, mpich, slurm or command, as in `eeectl bench`.
+    launcher_words
+        Words for the launcher, as in `eeectl bench`.
     timeout_s
         Time limit of one trial of the program.
     agent_user
@@ -126,7 +134,8 @@ def study(
     notice = Notice(notify, "study")
     hosts = names_in(hosts)
     budget = budget or (_QUICK_BUDGET if quick else "")
-    studied = _studied(program, command, values, factor, figure, ranks_per_host, timeout_s)
+    launched = launcher_content(launcher, launcher_words)
+    studied = _studied(program, command, values, factor, figure, ranks_per_host, timeout_s, launched)
     if programs is not None:
         if studied:
             raise LabError("a file of programs says all about them: leave other programs and their options out.")
@@ -188,14 +197,16 @@ def _studied(
     figure: Sequence[str],
     ranks_per_host: int,
     timeout_s: float,
+    launched: Mapping[str, str],
 ) -> tuple[StudiedProgram, ...]:
     """The program that is named; none if none is. LabError if two are, or if options of one are without it."""
     if program and command:
         raise LabError(f"both program {program} and the command {command[0]} are named: name one.")
     if not program and not command:
-        if values or factor or figure or ranks_per_host != 1:
+        if values or factor or figure or launched or ranks_per_host != 1:
             raise LabError(
-                "--set, --factor, --figure and --ranks-per-host need a program: add --program NAME, or -- COMMAND."
+                "--set, --factor, --figure, --ranks-per-host and --launcher need a program: add --program NAME, or "
+                "-- COMMAND."
             )
         return ()
     parameters: dict[str, Any] = {name: value(text) for name, text in pairs(values, "--set array_byte=4096")}
@@ -203,7 +214,9 @@ def _studied(
     levels = {
         name: [value(one) for one in text.split(",")] for name, text in pairs(factor, "--factor array_byte=1024,4096")
     }
-    return (StudiedProgram(program or "command", parameters, ranks_per_host, tuple(figure), timeout_s, levels),)
+    return (
+        StudiedProgram(program or "command", parameters, ranks_per_host, tuple(figure), timeout_s, levels, launched),
+    )
 
 
 def _require_valid(made: Design, known: Lab) -> None:

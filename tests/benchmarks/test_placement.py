@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from benchmarks.patterns import bit_reversal, matrix_transpose
 from benchmarks.program import Placement, Unfit
 from benchmarks.table import PROGRAMS
-from controller.experiments.mpirun import diagnose, mpirun_argv
+from controller.experiments.launchers.launcher import Start
+from controller.experiments.launchers.openmpi import argv, diagnose
 from controller.experiments.traffic import monitored, node_traffic
 from eeectl.set_options import value
 from lab.errors import LabError
@@ -77,12 +78,12 @@ def test_the_command_of_open_mpi() -> None:
     hpcc = PROGRAMS["hpcc"]
     placement = Placement(("n01", "n02"), 2)
     launch = hpcc.launch(hpcc.parameters(), placement)
-    plain = mpirun_argv(launch, placement, "12ab", "/run/eee-12ab", traffic=False, crowded=False)
+    plain = argv(Start(launch, placement, "12ab", "/run/eee-12ab"))
     assert plain[:5] == ["mpirun", "--host", "n01:2,n02:2", "-np", "4"]
     assert plain[-1] == "hpcc"
     assert "env EEE_JOB=12ab orted" in plain
     assert not [word for word in plain if "monitoring" in word or "yield" in word]
-    watched = mpirun_argv(launch, placement, "12ab", "/run/eee-12ab", traffic=True, crowded=True)
+    watched = argv(Start(launch, placement, "12ab", "/run/eee-12ab", traffic=True, crowded=True))
     assert "/run/eee-12ab/monitor" in watched
     assert "mpi_yield_when_idle" in watched
 

@@ -18,13 +18,14 @@ from pathlib import Path
 import numpy as np
 from eee_engine import Engine, LabClock
 
-from controller.experiments.mpi_trace import PATTERN, RECORDER
+from controller.experiments.mpi_trace import PATTERN, recorder
 from controller.experiments.preloads import preloading
 from tests.speed import quiet
 from tests.speed.figures import interval
 from twin.machine.lab_clock import environment, make_page
 
 MOST_NS = 300.0
+RECORDER = recorder(("mpicc",))
 
 
 def compiled(folder: Path) -> None:

@@ -187,3 +187,12 @@ def test_several_libraries_are_compiled_and_loaded_in_their_order(tmp_path: Path
     done = subprocess.run(argv, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     assert done.stdout == f"{tmp_path}/first.so:{tmp_path}/second.so:/clock.so {tmp_path}/first {tmp_path}/second\n"
     assert preloading(["program"], []) == ("program",)
+
+
+def test_the_size_of_a_ranks_world_is_no_call() -> None:
+    """Each rank alone: a launcher started it for another MPI."""
+    files = {f"{PREFIX}.{rank}": "world 1\nMPI_Send 2\n" for rank in range(2)}
+    calls = read_calls(2, files)
+    assert calls is not None
+    assert calls.worlds == {1}
+    assert calls.by_rank == ({"MPI_Send": 2}, {"MPI_Send": 2})

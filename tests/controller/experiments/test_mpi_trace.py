@@ -1,6 +1,7 @@
 """Parts of ranks' files, as keepers send them, in a trial's folder."""
 
 import base64
+import subprocess
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -8,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from controller.experiments.mpi_trace import RECORDER, clear_traces, recorded_ranks, take_part
+from controller.experiments.mpi_trace import clear_traces, recorded_ranks, recorder, take_part
 from lab.errors import Unreadable
 from lab.model import Host
 
+RECORDER = recorder(("mpicc",))
 _HOST = Host("n01", "lab", "127.0.0.1", 22, "198.18.0.1", bytes(6), "eth0", 1000, 1500)
 
 
@@ -50,3 +52,12 @@ def test_what_is_no_part_is_refused(tmp_path: Path, answer: dict[str, Any]) -> N
 def test_nodes_need_mpi_and_nothing_else() -> None:
     assert set(RECORDER.sources()) == {"record_calls.c", "record_wrappers.h"}
     assert RECORDER.compile[0] == "mpicc"
+
+
+def test_the_recorder_is_made_by_the_first_compiler_that_a_node_has(tmp_path: Path) -> None:
+    (tmp_path / "second").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "second").chmod(0o700)
+    words = recorder(("no-such-mpicc", "second")).compile
+    path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    done = subprocess.run(words, env=path, capture_output=True, text=True, timeout=20, check=True)
+    assert done.stdout.split() == [*RECORDER.compile[1:]]

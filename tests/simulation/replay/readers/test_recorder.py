@@ -13,7 +13,7 @@ from eee_engine import Engine, LabClock
 
 from benchmarks.recorder.table import BY_NUMBER, COMMUNICATING, FUNCTIONS, MAGIC, NUMBERS
 from controller.experiments.mpi_calls import COUNTER, read_calls
-from controller.experiments.mpi_trace import RECORDER
+from controller.experiments.mpi_trace import recorder
 from controller.experiments.traffic import monitored
 from lab.errors import LabError, UnreadableFile
 from simulation.replay.calls import COLLECTIVES, IN_PLACE, NOBODY, NOT_COMMUTATIVE, RECEIVES, SENDS, Call
@@ -27,6 +27,8 @@ from tests.support.needs import needs
 from tests.support.recording import PYTHON, SOURCES, MpiPrograms
 from tests.support.untimed import run
 from twin.machine.lab_clock import environment, make_page
+
+RECORDER = recorder(("mpicc",))
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from benchmarks.program import Launch, Placement
+from controller.experiments.launchers.launcher import Start
 from controller.experiments.traffic import PREFIX
 
 _ABORTED: Final = re.compile(r"process rank (\d+) with PID \d+ on node (\S+) exited on signal (\d+)")
@@ -21,26 +21,25 @@ _WORDS: Final = 240
 _SIGNALLED: Final = 128
 
 
-def mpirun_argv(
-    launch: Launch, placement: Placement, job: str, folder: str, *, traffic: bool, crowded: bool
-) -> list[str]:
-    """The command to run on the first host, in `folder`.
+def argv(start: Start) -> list[str]:
+    """`mpirun`; ranks are numbered host by host.
 
-    Ranks are numbered host by host. `crowded`: a host has fewer processors than ranks; the ranks are not bound and
-    yield while they wait. With `traffic`, messages go through Open MPI's own point-to-point layer (ob1), which is the
-    one for Ethernet anyway, and are counted there.
+    Where hosts have fewer processors than ranks, the ranks are not bound and yield while they wait. With `traffic`,
+    messages go through Open MPI's own point-to-point layer (ob1), which is the one for Ethernet anyway, and are counted
+    there.
     """
+    placement, folder = start.placement, start.folder
     settings = {
         "plm_rsh_args": "-o BatchMode=yes -o ConnectTimeout=10",
         # Marks the processes that Open MPI starts on the other nodes, so that the keeper there finds them.
-        "orte_launch_agent": f"env EEE_JOB={job} orted",
+        "orte_launch_agent": f"env EEE_JOB={start.job} orted",
         # How often a rank looks for TCP's messages. By itself Open MPI 4.1.4 looks every 10 ms where it counts no user
         # of its event library; about one run in six came to that, and its iterations took up to 10 ms more.
         "mpi_event_tick_rate": "1",  # us
     }
-    if crowded:
+    if start.crowded:
         settings |= {"hwloc_base_binding_policy": "none", "mpi_yield_when_idle": "1", "rmaps_base_oversubscribe": "1"}
-    if traffic:
+    if start.traffic:
         settings |= {
             "pml": "ob1,monitoring",
             "pml_monitoring_enable": "2",
@@ -51,9 +50,9 @@ def mpirun_argv(
     words = ["mpirun", "--host", hosts, "-np", str(placement.ranks), "--map-by", "slot", "--wdir", folder]
     for name, value in settings.items():
         words += ["--mca", name, value]
-    for name, value in {"EEE_JOB": job, **launch.environment}.items():
+    for name, value in start.environment.items():
         words += ["-x", f"{name}={value}"]
-    return [*words, *launch.argv]
+    return [*words, *start.words, *start.launch.argv]
 
 
 def diagnose(status: int, errors_text: str, hosts: Sequence[str]) -> tuple[str, str]:
