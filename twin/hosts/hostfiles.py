@@ -85,6 +85,13 @@ def openmpi_params(data_network: str, management_network: str) -> str:
     )
 
 
+UCX_CONFIG = "UCX_TLS=^cma\n"
+"""UCX's system-wide parameters, for MPICH: the kernel's copying between processes does not reach other hosts.
+
+All hosts share one kernel, and UCX takes that for one machine: of MPICH's programs on two hosts some hung at the start.
+"""
+
+
 def _with_line(text: str, name: str, line: str) -> str:
     kept = [present for present in text.splitlines() if not present.startswith(f"{name}:")]
     return "\n".join([*kept, line]) + "\n"

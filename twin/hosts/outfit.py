@@ -11,6 +11,7 @@ from lab.model import Lab
 from twin.hosts.hostfiles import (
     HOMES,
     SSH_CONFIG,
+    UCX_CONFIG,
     USER,
     accounts,
     etc_hosts,
@@ -79,6 +80,7 @@ def make_kits(
         "/etc/ssh/ssh_known_hosts": (known, 0o644, 0),
         "/etc/ssh/authorized_keys": (authorized, 0o644, 0),
         "/etc/openmpi/openmpi-mca-params.conf": (mpi, 0o644, 0),
+        "/etc/ucx/ucx.conf": (UCX_CONFIG, 0o644, 0),
         f"{home}/.ssh/authorized_keys": (authorized, 0o600, number),
         f"{home}/.ssh/id_ed25519": (user_key.private, 0o600, number),
         f"{home}/.ssh/id_ed25519.pub": (authorized, 0o644, number),
