@@ -34,6 +34,7 @@ def sweep_command(data: ReportData, factor: str = "eee=on,off", *more: str) -> s
     if trial is not None and trial.ranks_per_host > 1:
         words += ["--ranks-per-host", str(trial.ranks_per_host)]
     words += [] if trial is None else [word for pair in _constants(trial) for word in ("--set", pair)]
+    words += _launched(data.runs)
     words += [word for text in _figures(data.runs) for word in ("--figure", text)]
     return _command(*words, "--factor", factor, "--blocks", str(_BLOCKS), *more)
 
@@ -90,13 +91,26 @@ def _last_program(runs: Iterable[RunData]) -> Trial | None:
 
 def _figures(runs: Iterable[RunData]) -> Sequence[str]:
     """What the last program's experiment reads of its output."""
-    found: Sequence[str] = ()
+    return [str(text) for text in _program(runs).get("figures", ())]
+
+
+def _launched(runs: Iterable[RunData]) -> list[str]:
+    """The launcher of the last program's experiment, as its options; none for the usual one."""
+    program = _program(runs)
+    launcher, words = (str(program.get(name) or "") for name in ("launcher", "launcher_words"))
+    options = ["--launcher", launcher] if launcher not in ("", "openmpi") else []
+    return [*options, "--launcher-words", words] if words else options
+
+
+def _program(runs: Iterable[RunData]) -> Mapping[str, Any]:
+    """The last program, as its experiment has it."""
+    found: Mapping[str, Any] = {}
     for run in runs:
         experiment = run.facts.get("experiment")
         measure = experiment.get("measure") if isinstance(experiment, Mapping) else None
         program = measure.get("program") if isinstance(measure, Mapping) else None
         if isinstance(program, Mapping):
-            found = [str(text) for text in program.get("figures", ())]
+            found = program
     return found
 
 

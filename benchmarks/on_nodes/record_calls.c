@@ -16,7 +16,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+/* MPICH 4.0 declares this one otherwise than MPI 4.0 (section 4.2.3), which has const. */
+#define MPI_Pready_list MPI_Pready_list_of_mpich
+#define PMPI_Pready_list PMPI_Pready_list_of_mpich
 #include <mpi.h>
+#undef MPI_Pready_list
+#undef PMPI_Pready_list
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
