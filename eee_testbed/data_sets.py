@@ -16,9 +16,12 @@ _FORMAT: Final = "parquet"
 class DataSetFrames:
     """A data set's folder. Each table is read when it is asked for.
 
+    Examples
+    --------
     >>> data = open_data_set("data-set")
     >>> data.tables
     ('power', 'points', 'truths')
+
     """
 
     def __init__(self, folder: Path, about: dict[str, Any]) -> None:
@@ -34,8 +37,11 @@ class DataSetFrames:
     def table(self, name: str) -> pl.DataFrame:
         """All rows of a table; KeyError names the tables, LabError if its file cannot be read.
 
+        Examples
+        --------
         >>> open_data_set("data-set").table("power").columns[:3]
         ['source', 'switch', 'speed_mbps']
+
         """
         path = self.folder / Path(str(self._resource(name)["path"])).name
         try:
@@ -46,8 +52,11 @@ class DataSetFrames:
     def columns_of(self, name: str) -> pl.DataFrame:
         """Name, unit and meaning of every column of a table; the unit is empty for text.
 
+        Examples
+        --------
         >>> open_data_set("data-set").columns_of("power").filter(column="port_watt").row(0)
         ('port_watt', 'W', 'power of the port; empty without watts')
+
         """
         fields = self._resource(name)["schema"]["fields"]
         rows = [(str(one["name"]), str(one.get("unit", "")), str(one.get("description", ""))) for one in fields]
@@ -66,8 +75,11 @@ class DataSetFrames:
 def open_data_set(folder: str | Path) -> DataSetFrames:
     """A data set by its folder; LabError if it is none.
 
+    Examples
+    --------
     >>> open_data_set("data-set")
     DataSetFrames('data-set')
+
     """
     path = Path(folder) / _DESCRIPTION
     try:
