@@ -152,9 +152,21 @@ def _software(runs: Sequence[RunData]) -> Iterator[str]:
     for fact in _launchers(runs):
         version = fact.get("version")
         yield f"Programs were started by launcher {fact.get('name')}{f', {version}' if version else ''}."
-    kernels = _kernels(runs)
-    if kernels:
-        yield f"Kernel of the hosts: {'; '.join(f'{one} ({listed(names, 8)})' for one, names in kernels.items())}."
+    for what, names_by in (("Firmware of the switches", _firmwares(runs)), ("Kernel of the hosts", _kernels(runs))):
+        if names_by:
+            yield f"{what}: {'; '.join(f'{one} ({listed(names, 8)})' for one, names in names_by.items())}."
+
+
+def _firmwares(runs: Sequence[RunData]) -> dict[str, list[str]]:
+    """Switches by model and firmware, as they said at the runs' begins."""
+    found: dict[str, list[str]] = {}
+    for run in runs:
+        for name, said in _mapping(run.facts.get("switches")).items():
+            if firmware := _mapping(said).get("firmware"):
+                model = _mapping(said).get("model")
+                names = found.setdefault(f"{model} {firmware}" if model else str(firmware), [])
+                names += [] if name in names else [str(name)]
+    return found
 
 
 def _kernels(runs: Sequence[RunData]) -> dict[str, list[str]]:
@@ -186,7 +198,7 @@ def _any_mpi(runs: Sequence[RunData]) -> bool:
 
 
 def _unknown(runs: Sequence[RunData]) -> str:
-    unknown = [_FIRMWARE]
+    unknown = [] if all(_mapping(run.facts.get("switches")) for run in runs) else [_FIRMWARE]
     programs = [run for run in runs if any(trial.what == "program" for trial in run.trials)]
     if any(not _mapping(run.facts.get("launcher")).get("version") for run in programs) or _any_mpi(programs):
         unknown.insert(0, _MPI)
@@ -194,7 +206,7 @@ def _unknown(runs: Sequence[RunData]) -> str:
         unknown.append("the kernels of the hosts")
     if any("commit" not in run.facts.get("versions", {}) for run in runs):
         unknown.append("the commit of the software")
-    return f"The runs' folders do not say {listed(unknown)}: note them yourself."
+    return f"The runs' folders do not say {listed(unknown)}: note them yourself." if unknown else ""
 
 
 def _mapping(found: object) -> Mapping[str, Any]:

@@ -25,6 +25,7 @@ from controller.applying.work import Backend, Work
 from controller.drivers.driver import aspects_of
 from controller.experiments.blocks import Levels
 from controller.experiments.experiment import OF_LAB, Experiment
+from controller.experiments.identities import identities
 from controller.experiments.level_plans import ORDER, half_open, loop_at, plan_of, set_with
 from controller.experiments.restore_journal import RestoreJournal
 from controller.experiments.restoring import Agree, Applied, RunChanges, finish_and_say, forget_restored, restored_words
@@ -241,6 +242,10 @@ class LabController:
             for port, status in answer.items()
             if f"{name}:{port}" in cabled
         }
+
+    def identities(self) -> Mapping[str, Mapping[str, str]]:
+        """Model and firmware of the switches that say them."""
+        return identities(self.lab, self.backend.connect, self.backend.driver_of)
 
     def restore(self) -> str:
         """Restore the lab to its state before the run; returns how that ended. LabError if it failed."""

@@ -19,6 +19,7 @@ from controller.collecting.collect import Collector
 from controller.collecting.lab_sources import note_clocks, sources_of
 from controller.experiments.experiment import Experiment
 from controller.experiments.guards import GuardSink, LatenessMonitor, untimed
+from controller.experiments.identities import FACT as SWITCHES
 from controller.experiments.lab_controller import LabController
 from controller.experiments.launchers.asking import launcher_fact
 from controller.experiments.recordings import require_rights
@@ -249,6 +250,7 @@ def _run(
             Collector(sources, run, (guard_sink, *([loops] if loops is not None else []))) as collector,
         ):
             note_clocks(run, hosts)
+            run.add_facts({SWITCHES: lab_controller.identities()})
             _require_resolvable(experiment, run, collector, progress, options)
             collector.await_first("switch")
             runner = Runner(

@@ -56,6 +56,19 @@ def test_hosts_kernels_and_lab_time_are_told_and_what_is_not_known(tmp_path: Pat
     assert "No meter measured power." in text
 
 
+def test_the_firmware_that_switches_said_is_told(tmp_path: Path) -> None:
+    said = {"model": "M4300-28G", "firmware": "12.0.19.6"}
+    switches = {
+        "sw1": {"model": "", "firmware": "4.1"},
+        "sw2": said,
+        "sw3": said,
+        "sw4": {"model": "X", "firmware": ""},
+    }
+    text = _text(_with_facts(tmp_path, {"name": "x"}, switches=switches))
+    assert "Firmware of the switches: 4.1 (sw1); M4300-28G 12.0.19.6 (sw2 and sw3)." in text
+    assert "the switches' firmware" not in text
+
+
 @pytest.mark.parametrize(
     "measure",
     [

@@ -1,0 +1,41 @@
+"""Model and firmware of the switches of a run, from what a real family's driver reads."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from controller.drivers.driver import Answers, Command, Query, Show
+from controller.drivers.table import driver_of
+from controller.experiments.identities import identities
+from controller.transports.session import Acknowledged
+from lab.errors import Unreachable
+from lab.model import Switch
+from tests.support.labs.toy_lab import small_lab
+
+_SHOWN = {
+    "show version": "SW version    4.1.0.20 ( date  01-Jan-2018 time  00:00:00 )\nBoot version    1.0.0.3",
+    "show system": "System Description:                       PowerConnect 5524\nSystem Up Time: 0",
+}
+
+
+class _Session:
+    def __init__(self, shown: dict[str, str]) -> None:
+        self.shown = shown
+
+    def ask(self, queries: Sequence[Query]) -> Answers:
+        return {query: self.shown.get(query.command, "") for query in queries if isinstance(query, Show)}
+
+    def send(self, order: Command) -> Acknowledged:
+        raise AssertionError(f"a question changes nothing: {order}")
+
+    def close(self) -> None:
+        pass
+
+
+def test_switches_that_say_what_they_are_are_kept_and_the_others_cost_nothing(tmp_path: Path) -> None:
+    def connect(switch: Switch) -> _Session:
+        if switch.name == "sw2":
+            raise Unreachable("sw2", "no response.")
+        return _Session(_SHOWN if switch.name == "sw1" else {})
+
+    found = identities(small_lab(tmp_path), connect, driver_of)
+    assert found == {"sw1": {"model": "PowerConnect 5524", "firmware": "4.1.0.20"}}
