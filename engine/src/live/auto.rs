@@ -186,19 +186,18 @@ impl Shared {
     /// Look at a trial, if there is one: at waits of processes that may end before it; and at who has ended.
     fn attend_trial(&self) {
         self.change(|state| {
+            if let Some(trial) = &mut state.trial {
+                if let Some(window) = &mut trial.window {
+                    window.look(&self.groups);
+                }
+                if !lives(trial.process) {
+                    self.end_trial(state);
+                }
+            }
             let worked = !state.workers.is_empty();
             state.workers.retain(|process| lives(*process));
             if worked && state.workers.is_empty() {
-                state.regulator.forget();
-            }
-            let Some(trial) = &mut state.trial else {
-                return;
-            };
-            if let Some(window) = &mut trial.window {
-                window.look(&self.groups);
-            }
-            if !lives(trial.process) {
-                self.end_trial(state);
+                state.regulator.forget(); // also how late the trial was that has died
             }
         });
     }
