@@ -3,8 +3,8 @@
 What a person does between them is done here: the inventory is completed as the page says, and an archive of NPB's
 layout lies where a block looks for it. In the blocks the lab's folder and networks stand where the page has others. The
 study has a shorter budget, and its question is answered; the experiment has fewer trials. Monitoring goes to a node, so
-that this machine stays as it is. Programs run in slower lab time, as the hosts share this machine's processors; those
-of the experiment in a time that gets slower after late trials. Nothing else is changed. First contacts (marked no-run)
+that this machine stays as it is. A program runs in slower lab time, as the hosts share this machine's processors; what
+plays measure, in a time that gets slower after late trials. Nothing else is changed. First contacts (marked no-run)
 have tests of their own.
 """
 
@@ -81,7 +81,8 @@ class Person:
         text = re.sub(r"(eeectl study .*) --budget \S+", r"\1 --yes --budget 3m", text)
         clock = f"eeectl lab clock {self.name}"
         text = re.sub(r"^eeectl bench ", rf"{clock} 1/8\n\g<0>", text, flags=re.MULTILINE)
-        return re.sub(r"^ansible-playbook .* experiment\.yml", rf"{clock} auto\n\g<0>", text, flags=re.MULTILINE)
+        plays = r"^ansible-playbook .* (site|experiment)\.yml"
+        return re.sub(plays, rf"{clock} auto\n\g<0>", text, flags=re.MULTILINE)
 
     def environment(self) -> Mapping[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "EEE_"))}
