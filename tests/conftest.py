@@ -5,12 +5,14 @@ Ctrl-C to would not hear it.
 """
 
 import signal
+from pathlib import Path
 
 import pytest
 
 from tests.support.labs.left_labs import take_down_left_labs
 from tests.support.labs.two_switches import eeectl, eeectl_environment, make_lab, rights, running_lab
 from tests.support.laws import load_profile
+from tests.support.unmarked import can_hold
 
 __all__ = ["eeectl", "eeectl_environment", "make_lab", "rights", "running_lab"]
 
@@ -21,6 +23,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def pytest_configure(config: pytest.Config) -> None:
     """Labs that an earlier run left hold numbers and processors."""
     _clean(config)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files without a test of the marks that were asked for are not read."""
+    if collection_path.suffix != ".py" or can_hold(collection_path, config.getoption("markexpr")):
+        return None
+    return True
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
