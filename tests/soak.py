@@ -1,8 +1,8 @@
 """What a night shows: `make soak`, or ``python -m tests.soak [PART ...]``.
 
 All laws in Python on twenty times as many examples, those in Rust on theirs, every mutant, an hour of damaged files, a
-kill at every step, and each script of `tests/speed` and `tests/accuracy` with its full arguments. Each part appends a
-record to `tests/records/soak.jsonl`: what ran, on which commit, how long, how it ended, what it printed last.
+kill at every step, and each script of `evaluation/speed` and `evaluation/accuracy` with its full arguments. Each part
+appends a record to `tests/records/soak.jsonl`: what ran, on which commit, how long, how it ended, what it printed last.
 """
 
 import argparse
@@ -27,7 +27,7 @@ _PYTEST: Final = (sys.executable, "-m", "pytest", "--quiet", "--no-header")
 
 
 def parts(folder: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each part and its command; a script's name is its module's without `tests.`."""
+    """Each part and its command; a script's name is its module's without `evaluation.`."""
     yield "oldest-rust", ("tests/support/oldest_rust.sh", "--always")
     yield "laws", (*_PYTEST, "-n", "2", "--dist", "worksteal", "-m", "not lab and not alone")
     yield "rust-laws", ("cargo", "test", "--quiet", "--manifest-path", "engine/Cargo.toml", "--workspace")
@@ -36,7 +36,7 @@ def parts(folder: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
     for module, script in SCRIPTS.items():
         if script.soak is not None:
             words = tuple(word.format(folder=folder) for word in script.soak)
-            yield module.removeprefix("tests."), (sys.executable, "-m", module, *words)
+            yield module.removeprefix("evaluation."), (sys.executable, "-m", module, *words)
 
 
 def run(name: str, command: tuple[str, ...], environment: Mapping[str, str]) -> dict[str, object]:

@@ -14,10 +14,10 @@ requests or makes communicators, in C, C++, Fortran and Python. `eeectl trace im
 [replay file](replay-files.md) of them. [Import a trace and replay it](../how-to/import-trace.md) shows both. Here is
 what the files hold, for other readers.
 
-A trial's folder has `traces/rank.0`, `traces/rank.1` and so on. A library that is loaded before the program writes
-them (`benchmarks/on_nodes/record_calls.c`); nodes compile it with `mpicc`. It adds about 0.06 us to a call, and 0.1 us
-in lab time (`python -m tests.speed.recorder_overhead`); calls with lists take a few ns more for each number. Times are
-those of the clock that the program sees: in lab time they are lab time.
+A trial's folder has `traces/rank.0`, `traces/rank.1` and so on. A library that is loaded before the program writes them
+(`benchmarks/on_nodes/record_calls.c`); nodes compile it with `mpicc`. It adds about 0.06 us to a call, and 0.1 us in
+lab time (`python -m evaluation.speed.recorder_overhead`); calls with lists take a few ns more for each number. Times
+are those of the clock that the program sees: in lab time they are lab time.
 
 Not recorded: programs that have MPI linked in statically, processes that a program spawns, and the functions of MPI 4
 with large counts (`MPI_Send_c`). With MPI_THREAD_MULTIPLE records are whole and in the order in which calls ended; a

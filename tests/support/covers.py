@@ -20,6 +20,7 @@ PACKAGES: Final = (
         "dataset",
         "eee_testbed",
         "eeectl",
+        "evaluation",
         "lab",
         "record",
         "regulation",
@@ -34,6 +35,7 @@ BY_NAME: Final[Mapping[str, tuple[str, ...]]] = {
     "lab/in_ansible.py": ("tests/lab/test_ansible_vars.py",),
     "controller/live/screen/": ("tests/controller/live/screen",),
     "simulation/report/": ("tests/simulation/report",),
+    "evaluation/": ("tests/support/test_scripts.py",),
     "benchmarks/on_nodes/": ("tests/controller/experiments/test_launching.py",),
 }
 """Modules that are run or loaded by their name, so that no import shows what uses them, and what tests them."""

@@ -1,5 +1,6 @@
-"""The scripts of `tests/speed` and `tests/accuracy`: with which arguments `make test` tries that each works, and with
-which `make soak` measures.
+"""The scripts of `evaluation/speed` and `evaluation/accuracy`.
+
+With which arguments `make test` tries that each works, and with which `make soak` measures.
 """
 
 from dataclasses import dataclass
@@ -63,7 +64,7 @@ _ACCURACY: Final = (
 )  # fmt: skip
 
 SCRIPTS: Final = {
-    f"tests.{folder}.{script.module}": script
+    f"evaluation.{folder}.{script.module}": script
     for folder, scripts in (("speed", _SPEED), ("accuracy", _ACCURACY))
     for script in scripts
 }
@@ -72,8 +73,8 @@ SCRIPTS: Final = {
 def modules_with_main() -> set[str]:
     """The modules that are commands of a person."""
     return {
-        f"tests.{path.parent.name}.{path.stem}"
+        f"evaluation.{path.parent.name}.{path.stem}"
         for folder in ("speed", "accuracy")
-        for path in (ROOT / "tests" / folder).glob("*.py")
+        for path in (ROOT / "evaluation" / folder).glob("*.py")
         if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
     }

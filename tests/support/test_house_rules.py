@@ -1,4 +1,4 @@
-"""Rules that all tests keep: they plug in at seams, wait for what happens, and are not skipped silently.
+"""Rules of all tests and of `evaluation`: plug in at seams, wait for what happens, skip nothing silently.
 
 What may break a rule is listed here, with its reason.
 """
@@ -30,15 +30,16 @@ SLEEPS: Final = {
         "how long a reading takes is tested"
     ),
     "support/labs/described_toy.py::DescribedToy": "a toy switch takes as long for an order as its test says",
-    "speed/idle_lab.py::watch": "the window is what is measured",
-    "speed/idle_lab.py::main": "the time to settle is an option of the benchmark",
-    "speed/quiet.py::_look": "the window is what is measured",
+    "evaluation/speed/idle_lab.py::watch": "the window is what is measured",
+    "evaluation/speed/idle_lab.py::main": "the time to settle is an option of the benchmark",
+    "evaluation/quiet.py::_look": "the window is what is measured",
 }
 """Let a time pass that the test chose."""
 
 SKIPS: Final = {"support/needs.py::lacking": "the one place where a test is skipped"}
 """Skip tests, or expect them to fail."""
 
+_TESTS: Final = ROOT / "tests"
 _PATCHING: Final = frozenset({"setattr", "setitem", "delattr", "delitem"})
 _SKIPPING: Final = frozenset({"skip", "skipif", "importorskip", "xfail"})
 
@@ -52,11 +53,10 @@ _WORDS: Final = {
 
 
 def _suspects(rule: str) -> Iterator[tuple[str, ast.Module]]:
-    folder = ROOT / "tests"
-    for path in sorted(folder.rglob("*.py")):
+    for path in sorted([*_TESTS.rglob("*.py"), *(ROOT / "evaluation").rglob("*.py")]):
         text = path.read_text(encoding="utf-8")
         if _WORDS[rule].search(text):
-            yield str(path.relative_to(folder)), ast.parse(text)
+            yield str(path.relative_to(_TESTS if path.is_relative_to(_TESTS) else ROOT)), ast.parse(text)
 
 
 def _walk(node: ast.AST, place: str) -> Iterator[tuple[str, ast.AST]]:

@@ -1,4 +1,4 @@
-"""Each script of `tests/speed` and `tests/accuracy` works, on the least that passes through its code."""
+"""Each script of `evaluation/speed` and `evaluation/accuracy` works, on the least that passes through its code."""
 
 import os
 import subprocess

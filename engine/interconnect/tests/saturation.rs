@@ -1,5 +1,5 @@
 //! The packet engine beside the flit engine with cut-through where buffers are full: at saturation, with everybody's packets
-//! for a few nodes, in bursts, and when what is left drains away. Small networks; `tests/accuracy/packet_engine.py` has
+//! for a few nodes, in bursts, and when what is left drains away. Small networks; `evaluation/accuracy/packet_engine.py` has
 //! large ones.
 
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! What the ranks send in collective calls, in its order: `tests/accuracy/collectives_ompi.py` compares it with Open MPI.
+//! What the ranks send in collective calls, in its order: `evaluation/accuracy/collectives_ompi.py` compares it with Open MPI.
 //!
 //! Each line of the standard input is a call, in ten words: library, kind, ranks, root, bytes, bytes of an element,
 //! `commutative` or not, `in-place` or not, block sizes separated by commas (alltoallv: rank by rank, those that it sends)

@@ -16,7 +16,7 @@ from analysis.links.probe_design import first_gaps, next_gaps
 from analysis.links.probes import ECHO_WIRE_BYTE, Probes
 from analysis.links.sleep_path import Transmitter, plain_path
 from analysis.links.structures import Group, Structure
-from tests.accuracy.blind_links import CLASSES, draw_truth, judge, probe
+from evaluation.accuracy.blind_links import CLASSES, draw_truth, judge, probe
 from tests.support.measured.echo_bench import AWAKE, Bench, HostTime, Sleep
 
 DEEP = {"hold_us": 1000.0, "sleep_us": 182.0, "wake_us": 60.0, "wake_during_sleep_us": 60.0}

@@ -1,6 +1,6 @@
 """A run is killed at every order, and every 0.1 s of a slow change: the lab is restored, whatever became of its folder.
 
-`tests/accuracy/killed_runs.py` does so for every condition of the folder at every moment; here they take turns.
+`evaluation/accuracy/killed_runs.py` does so for every condition of the folder at every moment; here they take turns.
 """
 
 import json

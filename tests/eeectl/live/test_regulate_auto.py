@@ -79,7 +79,7 @@ def test_a_cable_that_is_cut_in_the_middle_of_an_epoch_is_avoided_until_it_is_me
 def test_load_that_comes_and_goes_switches_no_link_for_ever_and_costs_no_frame(
     engineer: Engineer, tmp_path: Path
 ) -> None:
-    """Ten periods of eight epochs. `python -m tests.accuracy.square_wave` does it for an hour of lab time."""
+    """Ten periods of eight epochs. `python -m evaluation.accuracy.square_wave` does it for an hour of lab time."""
     assert engineer.apply().returncode == 0
     before = engineer.read()
     wave = square_wave(engineer, tmp_path, epochs=80, half_epochs=4)
