@@ -87,7 +87,7 @@ soak: setup
 	python -m tests.soak
 
 bench: setup
-	python -m evaluation.speed.twin_live
+	python -m evaluation.speed.twin_live --record
 
 clean:
 	rm -rf .venv .tools engine/target .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,8 +1,8 @@
 """Speed is measured on a quiet machine: every benchmark waits for one, or refuses.
 
-A benchmark's `main` adds `--force` with `add_argument` and calls `require` with what was given. The state of the
-machine is printed on standard error before anything is measured. From then on a signal that ends the benchmark ends it
-as Ctrl-C does, so that it takes its lab down.
+A benchmark's `main` adds `--force` with `add_argument`, and calls `evaluation.recording.begin` (or `require`, if it has
+no record). The state of the machine is printed on standard error before anything is measured. From then on a signal
+that ends the benchmark ends it as Ctrl-C does, so that it takes its lab down.
 """
 
 import argparse
@@ -55,7 +55,8 @@ def state_between(before: str, after: str) -> MachineState:
     return MachineState(cores, cores * (total - idle - steal) / total, steal / total)
 
 
-def _look() -> MachineState:
+def look() -> MachineState:
+    """The state now, over two seconds."""
     stat = Path("/proc/stat")
     before = stat.read_text(encoding="ascii")
     time.sleep(_WINDOW_S)  # the window is what is measured
@@ -67,18 +68,22 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="measure on a busy machine too")
 
 
-def require(given: argparse.Namespace) -> None:
-    """Wait until the machine is quiet, up to two minutes; exit with status 2 if it stays busy, unless forced."""
+def require(given: argparse.Namespace) -> MachineState:
+    """Wait until the machine is quiet, up to two minutes; exit with status 2 if it stays busy, unless forced.
+
+    Returns the last state.
+    """
     until_s = time.monotonic() + _PATIENCE_S
-    state = _look()
+    state = look()
     while not (state.quiet or given.force) and time.monotonic() < until_s:
-        state = _look()
+        state = look()
     print(state, file=sys.stderr)
     if not (state.quiet or given.force):
         print("this machine is busy: end what runs on it, or measure all the same with --force.", file=sys.stderr)
         raise SystemExit(2)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
+    return state
 
 
 def _leave(number: int, _: FrameType | None) -> NoReturn:

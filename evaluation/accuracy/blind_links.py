@@ -24,6 +24,8 @@ from analysis.interval import Interval
 from analysis.links.eee_policy import PolicyFit, fit_policy
 from analysis.links.probes import ECHO_WIRE_BYTE, Probes
 from analysis.links.sleep_path import SleepPath, Transmitter
+from evaluation import recording
+from evaluation.records import Figure
 from tests.support.measured.echo_bench import AWAKE, Bench, HostTime, Sleep
 
 LOW_US, HIGH_US = 100.0, 4_000.0
@@ -294,6 +296,16 @@ def report(lines: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(text)
 
 
+def held_figure(lines: Sequence[Mapping[str, Any]]) -> Figure | None:
+    """The share of all intervals that hold the truth, in percent; None if nothing was found."""
+    every = [inside for line in lines for one in line["held"].values() for inside in one]
+    if not every:
+        return None
+    low, high = stats.binomtest(sum(every), len(every)).proportion_ci(0.95)
+    value = 100 * sum(every) / len(every)
+    return Figure(value=value, low=100 * low, high=100 * high, held=f"{sum(every)} of {len(every)}", n=len(lines))
+
+
 def _share(held: int, count: int) -> str:
     low, high = stats.binomtest(held, count).proportion_ci(0.95)
     return f"{100 * held / count:.1f} % ({100 * low:.1f} - {100 * high:.1f})"
@@ -309,7 +321,9 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="without echoes with EEE off, as `eeectl probe` does")
     parser.add_argument("--lines", type=Path)
     parser.add_argument("--count", type=Path, nargs="*", default=[])
+    recording.add_argument(parser)
     asked = parser.parse_args()
+    records = recording.begin(asked)
     lines = [json.loads(line) for path in asked.count for line in path.read_text(encoding="utf-8").splitlines()]
     for number in range(asked.first, asked.first + (0 if asked.count else asked.each)):
         for name in asked.classes:
@@ -320,6 +334,7 @@ def main() -> None:
                     file.write(json.dumps(line) + "\n")
             print(f"{name} {number}: {line['truth']} {line['found']}", file=sys.stderr)
     print(report(lines))
+    records.append({"held": held_figure(lines)})
 
 
 if __name__ == "__main__":

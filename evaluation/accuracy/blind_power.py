@@ -15,6 +15,8 @@ from scipy import stats
 
 from analysis.interval import Interval
 from analysis.power.switch_power import SwitchPowerFit, fit_switch_power
+from evaluation import recording
+from evaluation.records import Figure
 from tests.support.measured.power_bench import CLASS_SHARE, FAMILIES, Drift, MeterFamily, Truth, measure
 
 
@@ -57,7 +59,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    recording.add_argument(parser)
     asked = parser.parse_args()
+    records, recorded = recording.begin(asked), dict[str, Figure]()
     result: dict[str, object] = {"repetitions": asked.repetitions}
     for family, meter in FAMILIES.items():
         held: dict[str, list[bool]] = {}
@@ -82,7 +86,13 @@ def main() -> None:
             }
         together = [one for answers in held.values() for one in answers]
         result[family] = {"all": float(np.mean(together)), **figures}
+        low, high = stats.binomtest(sum(together), len(together)).proportion_ci(0.95)
+        recorded[family] = Figure(
+            value=100 * float(np.mean(together)), low=100 * float(low), high=100 * float(high),
+            held=f"{sum(together)} of {len(together)}", n=asked.repetitions,
+        )  # fmt: skip
     print(json.dumps(result, indent=1))
+    records.append(recorded)
 
 
 if __name__ == "__main__":

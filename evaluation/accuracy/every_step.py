@@ -5,12 +5,15 @@ recovery, and fails at the first one after which the lab is neither fully rolled
 went round in a loop.
 """
 
+import argparse
 import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from evaluation import recording
+from evaluation.records import Figure
 from tests.support.labs.engineer import Engineer
 from tests.support.labs.lab_client import LabClient, eeectl
 from tests.support.labs.lab_numbers import reserve
@@ -32,6 +35,9 @@ def _killed_at(engineer: Engineer, line: int) -> str:
 
 def main() -> int:
     """Kill at each line in turn."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    recording.add_argument(parser)
+    records = recording.begin(parser.parse_args())
     taken_s = []
     with tempfile.TemporaryDirectory() as kept:
         folder = write_lab(Path(kept), reserve())
@@ -56,6 +62,8 @@ def main() -> int:
         finally:
             eeectl("lab", "down", folder.name)
     print(f"{len(taken_s)} kills; recover: median {statistics.median(taken_s):.1f} s, longest {max(taken_s):.1f} s")
+    kills = len(taken_s)
+    records.append({"restored": Figure(value=kills, held=f"{kills} of {kills}", n=kills)})
     return 0
 
 

@@ -28,7 +28,8 @@ import numpy as np
 import polars as pl
 from eee_engine import read_lab_clock
 
-from evaluation import quiet
+from evaluation import quiet, recording
+from evaluation.records import Figure
 from evaluation.running_lab import eeectl, share
 from record.event_kinds import EventKind
 from record.samples import RunSamples
@@ -233,6 +234,11 @@ def _table_facts(rows: pl.DataFrame, keys: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
+def _out_of_order(tables: Mapping[str, Mapping[str, Any]]) -> Figure:
+    count = sum(table["out_of_order"] for table in tables.values())
+    return Figure(value=count, held=f"{int(not count)} of 1", n=sum(table["rows"] for table in tables.values()))
+
+
 _MEASURES: Final[Mapping[str, Callable[[argparse.Namespace, Path], dict[str, Any]]]] = {
     "hpl": hpl,
     "repeats": repeats,
@@ -257,6 +263,7 @@ def main() -> int:
     parser.add_argument("--fastest", type=float, default=20.0, help="of `random-rates` (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     quiet.add_argument(parser)
+    recording.add_argument(parser)
     given = parser.parse_args()
     if os.geteuid() != 0:
         print("lab_time: virtual labs need root: use sudo.", file=sys.stderr)
@@ -264,9 +271,11 @@ def main() -> int:
     if given.what == "hpl" and not (given.binary and given.binary.is_file()):
         print("lab_time: hpl needs --binary, the path of an xhpl that you built: Debian has none.", file=sys.stderr)
         return 2
-    quiet.require(given)
+    records = recording.begin(given)
     with tempfile.TemporaryDirectory() as scratch:
-        print(json.dumps(_MEASURES[given.what](given, Path(scratch)), indent=1, default=str))
+        found = _MEASURES[given.what](given, Path(scratch))
+    print(json.dumps(found, indent=1, default=str))
+    records.append({"out of order": _out_of_order(found["samples"])} if "samples" in found else {})
     return 0
 
 

@@ -19,7 +19,9 @@ from analysis.interval import NotEnoughData
 from analysis.links.path_delay import Policy
 from analysis.programs.fit_run_time import Case, case_of, cases_of, miwa_errors, round_errors, wake_errors
 from analysis.programs.round_replay import fit_rounds
+from evaluation import recording
 from evaluation.accuracy.alltoall_engine import MIWA, Configuration, play, profile_of
+from evaluation.records import Figure
 
 ARRAYS_BYTE: Final = (256, 1024, 4096, 16_384, 65_536, 131_072)
 SLEEPS_US: Final = (0, 100, 200, 400, 600, 800, 900, 1000)
@@ -79,15 +81,30 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--runs", type=Path, nargs="*", default=[])
     parser.add_argument("--calibration", type=Path, help="with the links' policy, for --runs")
+    recording.add_argument(parser)
     asked = parser.parse_args()
     if asked.runs and asked.calibration is None:
         parser.error("--runs needs --calibration, with the policy of the links: make one with `eeectl fit`")
+    records = recording.begin(asked)
     groups = (
         live_cases(asked.runs, load_calibration(asked.calibration))
         if asked.runs
         else {4 * ranks: _virtual(ranks, asked.iterations, asked.seed) for ranks in (1, 4)}
     )
     print_errors(groups)
+    records.append(figures_of(groups))
+
+
+def figures_of(groups: Mapping[int, Sequence[Case]]) -> dict[str, Figure | None]:
+    """For records: the mean error in percent of each of our models, by number of ranks."""
+    models = (("gaps and wakes", wake_errors), ("replayed rounds", round_errors))
+    return {
+        f"{ranks} ranks, {name}": _figure(errors(cases)) for ranks, cases in groups.items() for name, errors in models
+    }
+
+
+def _figure(errors: RunTimeError | None) -> Figure | None:
+    return None if errors is None else Figure(value=errors.mean_percent, n=errors.configuration_count)
 
 
 def print_errors(groups: Mapping[int, Sequence[Case]]) -> None:

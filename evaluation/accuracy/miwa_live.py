@@ -21,9 +21,9 @@ from typing import Final
 from ruamel.yaml import YAML
 
 from analysis.calibration import Calibration, Estimate, LinkPolicy
-from evaluation import quiet
+from evaluation import quiet, recording
 from evaluation.accuracy.alltoall_engine import MIWA as POLICY
-from evaluation.accuracy.miwa_experiment import ARRAYS_BYTE, SLEEPS_US, live_cases, print_errors
+from evaluation.accuracy.miwa_experiment import ARRAYS_BYTE, SLEEPS_US, figures_of, live_cases, print_errors
 from evaluation.running_lab import eeectl
 from inventory.draw import MIWA, draw
 from lab.folder import find_lab
@@ -96,11 +96,12 @@ def main() -> int:
     parser.add_argument("--rate", default="auto:2us", help="of lab time (default %(default)s)")
     parser.add_argument("--runs", type=Path, help="folder that the run is kept in")
     quiet.add_argument(parser)
+    recording.add_argument(parser)
     given = parser.parse_args()
     if os.geteuid() != 0:
         print("miwa_live: virtual labs need root: use sudo.", file=sys.stderr)
         return 2
-    quiet.require(given)
+    records = recording.begin(given)
     hosts = hosts_of(given.hosts)
     with tempfile.TemporaryDirectory() as scratch:
         lab = Path(scratch) / f"miwa{given.hosts}"
@@ -112,7 +113,9 @@ def main() -> int:
             said = json.loads(eeectl("run", str(experiment), "--runs", str(given.runs or scratch), "--json"))
         finally:
             eeectl("lab", "down", lab.name)
-        print_errors(live_cases([Path(said["folder"])], truth(lab.name, hosts)))
+        groups = live_cases([Path(said["folder"])], truth(lab.name, hosts))
+    print_errors(groups)
+    records.append(figures_of(groups))
     return 0
 
 

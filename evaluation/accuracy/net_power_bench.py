@@ -28,6 +28,8 @@ from analysis.power.fit_power import switch_power
 from analysis.power.plausible import CabledPorts
 from analysis.power.stage_window import PortCounts, StageWindow
 from analysis.power.switch_power import SwitchPowerFit, fit_switch_power
+from evaluation import recording
+from evaluation.records import Figure
 
 _HEADER_BYTE = 58  # of the load generator's packets, beside the size that the files name
 _NOISE_WATT, _SCATTER_WATT, _STEP_WATT = 0.05, 0.3, 0.01
@@ -129,6 +131,13 @@ def _row(name: str, speed: str, own: Interval | None, published: Mapping[Any, An
     return {"parameter": name, "speed": speed, "ours": ours, "published": known, "holds": holds}
 
 
+def static_figure(routers: Sequence[Mapping[str, Any]]) -> Figure | None:
+    """How many of the published static parameters our intervals hold; None if none was fitted."""
+    rows = [row for router in routers for row in router.get("parameters", ())]
+    held = [row["holds"] for row in rows if row["parameter"].startswith("P_") and row["holds"] is not None]
+    return Figure(value=sum(held), held=f"{sum(held)} of {len(held)}", n=len(held)) if held else None
+
+
 def published_of(model: Mapping[str, Any], kind: str) -> Mapping[int, Any]:
     """Parameters by speed, from the part of the model that a type of port has, whatever it calls the cage."""
     port, _, name = kind.partition(" ")
@@ -144,7 +153,9 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--months", nargs="*", default=[], help="such as 2024-04; default: all")
     parser.add_argument("--no-traffic", action="store_true", help="leave the snake tests out")
+    recording.add_argument(parser)
     given = parser.parse_args(words)
+    records = recording.begin(given)
     yaml, result = YAML(typ="safe"), []
     for path in sorted(given.folder.glob("*/power_data.yml")):
         every = [one for one in readings(yaml.load(path)) if not (given.no_traffic and one.stage == "snake")]
@@ -165,6 +176,7 @@ def main(words: Sequence[str] | None = None) -> None:
             rows = list(compare(fit, kind, published_of(model, kind)))
             result.append({**row, "r2": fit.explained, "parameters": rows, "warnings": fit.warnings})
     print(json.dumps(result, indent=1))
+    records.append({"static power": static_figure(result)})
 
 
 if __name__ == "__main__":

@@ -13,15 +13,19 @@ how to go on.
 """
 
 import argparse
+import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from evaluation import quiet
+from evaluation import quiet, recording
+from evaluation.records import Figure
 from evaluation.running_lab import eeectl, share
+from record.trials import read_trials
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.proportional import proportional_lab
 
@@ -42,11 +46,12 @@ def main() -> int:
     parser.add_argument("--share", type=Path, nargs="*", default=[], help="files that hosts then have in /shared")
     parser.add_argument("--within", type=float, help="minutes after which it stops, to be resumed")
     quiet.add_argument(parser)
+    recording.add_argument(parser)
     given, words = parser.parse_known_args()
     if os.geteuid() != 0:
         print("regulation_curves: virtual labs need root: use sudo.", file=sys.stderr)
         return 2
-    quiet.require(given)
+    records = recording.begin(given)
     given.folder.mkdir(parents=True, exist_ok=True)
     lab = next(given.folder.resolve().glob(f"{_NAME}*"), None)
     if lab is None:
@@ -61,19 +66,51 @@ def main() -> int:
             eeectl("eee", "off", "--lab", str(lab), "--all", "--may-flap", "--yes")
         eeectl("lab", "clock", lab.name, "--rate", given.rate)
         where = [] if "--resume" in words else ["--lab", str(lab), "--runs", str(given.folder)]
-        return _regulate([*words, *where], given.within)
+        status, said = _regulate([*words, *where], given.within, captured=given.record)
     finally:
         eeectl("lab", "down", lab.name)
+    print(said, end="")
+    if given.record and not status:
+        table = json.loads(said)
+        trials = read_trials(Path(table["run"]))
+        records.append(figures_of(table, [str(one.levels["regulation"]) for one in trials if one.valid]))
+    return status
 
 
-def _regulate(words: list[str], within_min: float | None) -> int:
-    """Run `eeectl regulate`, or interrupt it after a time; its exit status."""
-    with subprocess.Popen([sys.executable, "-m", "eeectl.cli", "regulate", *words]) as running:
+def _regulate(words: list[str], within_min: float | None, *, captured: bool) -> tuple[int, str]:
+    """Run `eeectl regulate`, or interrupt it after a time; its exit status, and its JSON if that is captured."""
+    argv = [sys.executable, "-m", "eeectl.cli", "regulate", *words, *(["--json"] if captured else [])]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE if captured else None, text=True) as running:
         try:
-            return running.wait(None if within_min is None else within_min * 60)
+            said, _ = running.communicate(timeout=None if within_min is None else within_min * 60)
         except subprocess.TimeoutExpired:
             running.send_signal(signal.SIGINT)
-            return running.wait()
+            said, _ = running.communicate()
+        return running.returncode, said or ""
+
+
+def figures_of(table: Mapping[str, Any], measured: Sequence[str]) -> dict[str, Figure]:
+    """For records: slowdown in percent and saving of each choice, by how many links are off, or asleep if none is.
+
+    `measured` has the level of each valid trial.
+
+    Of several choices with as many links off, the first counts. One without an interval is left out.
+    """
+    figures: dict[str, Figure] = {}
+    for choice in table["choices"]:
+        asleep = sum(level == "eee" for level in choice["levels"].values())
+        name = f"{len(choice['off'])} off" if choice["off"] else f"{asleep} asleep"
+        slower, saved = choice["slowdown"], choice["saving_metered"]
+        blocks = measured.count(choice["level"])
+        if slower is not None and saved is not None and name not in figures:
+            value, low, high = (100 * slower[key] for key in ("value", "low", "high"))
+            figures[name] = Figure(value=value, low=low, high=high, saving=_percent(saved), n=blocks)
+    return figures
+
+
+def _percent(share: Mapping[str, float]) -> str:
+    value, low, high = (100 * share[key] for key in ("value", "low", "high"))
+    return f"{value:.1f} % ({low:.1f} - {high:.1f})"
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+from evaluation import recording
+from evaluation.records import Figure
 from evaluation.running_lab import eeectl
 from tests.support.labs.engineer import Engineer
 from tests.support.labs.lab_client import LabClient
@@ -34,11 +36,13 @@ def main() -> int:
     parser.add_argument(
         "--half-epochs", type=int, default=30, help="so long load is off, then on (default %(default)s)"
     )
+    recording.add_argument(parser)
     given = parser.parse_args()
     if os.geteuid() != 0:
         print("square_wave: virtual labs need root: use sudo.", file=sys.stderr)
         return 2
     signal.signal(signal.SIGINT, signal.default_int_handler)  # its captures end by it, also those of a background job
+    records = recording.begin(given)
     with tempfile.TemporaryDirectory() as scratch:
         folder = write_lab(Path(scratch), reserve())
         eeectl("lab", "up", str(folder), "--rate", given.rate)
@@ -60,6 +64,8 @@ def main() -> int:
             indent=1,
         )
     )
+    lost = wave.sent - wave.received
+    records.append({"echoes lost": Figure(value=lost, held=f"{int(not lost)} of 1", n=wave.sent)})
     return 1 if wave.faults else 0
 
 

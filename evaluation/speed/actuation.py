@@ -29,7 +29,7 @@ from controller.drivers.table import driver_of
 from controller.model.state import Change, PortChange, State, VlanChange, diff
 from controller.transports.port_watch import PortWatch
 from controller.transports.switches import open_session
-from evaluation import quiet
+from evaluation import quiet, recording
 from evaluation.running_lab import eeectl
 from evaluation.speed.figures import Ratio, paired
 from lab.folder import find_lab, load_lab
@@ -187,8 +187,9 @@ def main() -> None:
     parser.add_argument("--links", type=int, default=10, help="rounds of link off (default %(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     quiet.add_argument(parser)
+    recording.add_argument(parser)
     asked = parser.parse_args()
-    quiet.require(asked)
+    records = recording.begin(asked)
     lab = load_lab(find_lab(asked.lab))
     eeectl("lab", "up", lab.name)
     try:
@@ -204,6 +205,7 @@ def main() -> None:
         paired(f"multi-tree apply, {len(lab.hosts)} hosts", "s", *applied),
         paired("link off until down", "s", *shut),
     ]
+    records.append({ratio.what: ratio.figure() for ratio in ratios})
     p95 = [float(np.percentile(side, 95)) for side in shut]
     if asked.json:
         print(json.dumps({"ratios": [ratio.as_dict() for ratio in ratios], "link_off_p95_s": p95}))

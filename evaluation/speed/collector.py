@@ -41,7 +41,8 @@ from controller.collecting.port_counters import COUNTERS, DISCONTINUITY, HIGH_SP
 from controller.collecting.port_source import PortSource
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import access_of
-from evaluation import quiet
+from evaluation import quiet, recording
+from evaluation.records import Figure
 from evaluation.speed.figures import Ratio, paired
 from evaluation.speed.snmp_agent import tree_cpu_s
 from evaluation.speed.snmp_twins import COMMUNITY, PORTS, switches
@@ -164,7 +165,7 @@ def per_cpu_s(poll: Poll, polls: int) -> float:
     return VARBINDS * polls / sum(poll() for _ in range(polls))
 
 
-def compare(rounds: int, polls: int) -> dict[str, Any]:
+def compare(rounds: int, polls: int) -> list[Ratio]:
     """Poll one switch with each in turns."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -185,7 +186,7 @@ def compare(rounds: int, polls: int) -> dict[str, Any]:
         if found[other]:
             what = f"collector to {other}"
             ratios.append(paired(what, "varbinds per CPU second", found["collector"], found[other]))
-    return {"varbinds_of_a_poll": VARBINDS, "ratios": [ratio.as_dict() for ratio in ratios]}
+    return ratios
 
 
 def sample(sources: Sequence[Timed], seconds: float, folder: Path) -> dict[str, Any]:
@@ -217,20 +218,28 @@ def main() -> None:
     parser.add_argument("--lab", default="", help="also sample this lab, which has to be up, at 1 Hz")
     parser.add_argument("--seconds", type=float, default=60.0, help="of sampling")
     quiet.add_argument(parser)
+    recording.add_argument(parser)
     asked = parser.parse_args()
-    quiet.require(asked)
+    records = recording.begin(asked)
     result: dict[str, Any] = {"cores": os.cpu_count(), "kernel": os.uname().release}
+    figures: dict[str, Figure] = {}
     if asked.rounds:
-        result["per_cpu_second"] = compare(asked.rounds, asked.polls)
+        ratios = compare(asked.rounds, asked.polls)
+        figures |= {ratio.what: ratio.figure() for ratio in ratios}
+        result["per_cpu_second"] = {
+            "varbinds_of_a_poll": VARBINDS, "ratios": [ratio.as_dict() for ratio in ratios]
+        }  # fmt: skip
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if asked.switches:
             with switches(asked.switches, folder) as many:
                 sources = [Timed(PortSource(one, lambda one=one: Agent(access_of(one))), 1.0) for one in many]  # type: ignore[misc]
-                result[f"{asked.switches} switches"] = sample(sources, asked.seconds, folder)
+                sampled = result[f"{asked.switches} switches"] = sample(sources, asked.seconds, folder)
+                figures["share of a core"] = Figure(value=sampled["cpu_percent_of_a_core"], n=1)
         if asked.lab:
             result[asked.lab] = sample(sources_of(load_lab(find_lab(asked.lab))), asked.seconds, folder)
     print(json.dumps(result, indent=2))
+    records.append(figures)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from evaluation.records import Figure
+
 _RESAMPLES = 10_000
 
 
@@ -25,6 +27,13 @@ class Ratio:
         """A line of a Markdown table."""
         interval = f"{self.ratio:.2f} ({self.ratio_low:.2f} - {self.ratio_high:.2f})"
         return f"| {self.what}, {self.unit} | {self.ours:.4g} | {self.other:.4g} | {interval} |"
+
+    def figure(self) -> Figure:
+        """For a record of the side that is ours."""
+        return Figure(
+            value=self.ours, anchor_value=self.other, n=self.pairs,
+            ratio=self.ratio, ratio_low=self.ratio_low, ratio_high=self.ratio_high,
+        )  # fmt: skip
 
     def as_dict(self) -> dict[str, object]:
         """For JSON."""

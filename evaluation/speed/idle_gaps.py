@@ -14,7 +14,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,8 @@ import numpy as np
 
 from agents.pack import packed
 from agents.recording import Recording, read_stream
-from evaluation import quiet
+from evaluation import quiet, recording
+from evaluation.records import Figure
 from evaluation.speed.figures import Ratio, paired
 from evaluation.speed.veth_pair import ADDRESSES, INTERFACES, inside, veth_pair
 
@@ -132,6 +133,12 @@ def measure(rounds: int, seconds: int) -> tuple[list[Ratio], dict[str, list[tupl
     return [paired(*name, measured[what, True], measured[what, False]) for what, name in NAMES.items()], costs
 
 
+def _beside_tcp(throughput: Ratio, cpu_shares: Sequence[float]) -> Figure:
+    """Percent of a core that the recorder takes, and what it does to the throughput."""
+    changes = {"value": 100 * float(np.median(cpu_shares)), "anchor_value": None}
+    return Figure.model_validate(throughput.figure().model_dump() | changes)
+
+
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -139,12 +146,14 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=2, help="length of each iperf3 run (default %(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     quiet.add_argument(parser)
+    recording.add_argument(parser)
     given = parser.parse_args()
-    quiet.require(given)
+    records = recording.begin(given)
     if os.geteuid() != 0:
         print("idle_gaps: network namespaces need root: use sudo.", file=sys.stderr)
         return 2
     ratios, costs = measure(given.rounds, given.seconds)
+    records.append({"TCP throughput": _beside_tcp(ratios[0], [share for share, _, _ in costs["TCP"]])})
     if given.json:
         print(json.dumps({"ratios": [ratio.as_dict() for ratio in ratios], "costs": costs}))
         return 0

@@ -17,7 +17,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from evaluation import quiet
+from evaluation import quiet, recording
+from evaluation.records import Figure
 from evaluation.running_lab import eeectl, journal_of
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
@@ -118,8 +119,9 @@ def main() -> None:
     parser.add_argument("--settle", type=float, default=10.0, help="seconds left to the lab before")
     parser.add_argument("--running", action="store_true", help="measure a lab that is up, and leave it up")
     quiet.add_argument(parser)
+    recording.add_argument(parser)
     asked = parser.parse_args()
-    quiet.require(asked)
+    records = recording.begin(asked)
     if asked.windows < 1 or asked.seconds <= 0 or asked.settle < 0:
         parser.error("at least one window of more than 0 seconds is needed")
     result: dict[str, Any] = {"lab": asked.lab, "cores": os.cpu_count(), "kernel": os.uname().release}
@@ -137,6 +139,9 @@ def main() -> None:
         if not asked.running:
             result["down_s"] = timed_eeectl("down", asked.lab)
     print(json.dumps(result, indent=2))
+    lab = {name: 100 * cores for name, cores in result["lab_cores"].items()}
+    idle = Figure(value=lab["median"], low=lab["min"], high=lab["max"], n=asked.windows)
+    records.append({"idle": idle, "up": Figure(value=result["up_s"], n=1) if "up_s" in result else None})
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ from controller.planning.check import check
 from controller.planning.plan import order_changes
 from controller.planning.regulate import multi_tree
 from controller.planning.trees import shortest_routes
-from evaluation import quiet
+from evaluation import quiet, recording
+from evaluation.records import Figure
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
 from regulation.koibuchi import koibuchi
@@ -91,12 +92,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
     quiet.add_argument(parser)
+    recording.add_argument(parser)
     arguments = parser.parse_args()
-    quiet.require(arguments)
+    records = recording.begin(arguments)
     paper = load_lab(find_lab(str(ROOT / "inventory" / "koibuchi")))
     labs = {"koibuchi": (paper, True), "large": (large_lab(), False)}
     figures = {n: measure(lab, arguments.runs, plainly=plainly) for n, (lab, plainly) in labs.items()}
     print(json.dumps({**figures, "regulation": regulation(arguments.runs)}, indent=1))
+    prepared_s = sum(float(str(figures["koibuchi"][name])) for name in ("choose_s", "order_s", "check_s"))
+    records.append({"koibuchi": Figure(value=prepared_s, n=arguments.runs)})
 
 
 if __name__ == "__main__":

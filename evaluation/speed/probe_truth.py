@@ -24,7 +24,8 @@ import numpy as np
 
 from agents.pack import packed
 from agents.recording import Recording, read_stream
-from evaluation import quiet
+from evaluation import quiet, recording
+from evaluation.records import Figure
 from evaluation.running_lab import eeectl
 from evaluation.speed.figures import interval
 from lab.folder import find_lab, load_lab
@@ -124,21 +125,23 @@ def main() -> int:
     parser.add_argument("--rate", default="1", help="lab time a wall's second (default %(default)s)")
     parser.add_argument("--running", action="store_true", help="the lab is up already, and stays up")
     quiet.add_argument(parser)
+    recording.add_argument(parser)
     given = parser.parse_args()
-    quiet.require(given)
+    records = recording.begin(given)
     if os.geteuid() != 0 or not 0 < given.count < 65_536:
         print("probe_truth: virtual labs need root: use sudo; --count is 1 to 65535.", file=sys.stderr)
         return 2
     words = ["--count", str(given.count), "--gap-us", given.gap_us, "--draw", "uniform"]
-    if given.running:
-        print(json.dumps(measure(given.lab, words), indent=1))
-        return 0
-    name = Path(given.lab).name
-    eeectl("lab", "up", given.lab, "--rate", given.rate)
+    if not given.running:
+        eeectl("lab", "up", given.lab, "--rate", given.rate)
     try:
-        print(json.dumps(measure(given.lab, words), indent=1))
+        found = measure(given.lab, words)
     finally:
-        eeectl("lab", "down", name)
+        if not given.running:
+            eeectl("lab", "down", Path(given.lab).name)
+    print(json.dumps(found, indent=1))
+    low, high = found["median_absolute_95_percent_us"]
+    records.append({"median": Figure(value=found["median_absolute_us"], low=low, high=high, n=found["echoes"])})
     return 0
 
 

@@ -9,6 +9,8 @@ import argparse
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
+from evaluation import recording
+from evaluation.records import Figure
 from evaluation.speed.replays import measure_program, stencil
 
 _STEPS = 20
@@ -23,9 +25,11 @@ def main() -> None:
     """Measure and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--side", type=int, nargs="+", default=[4, 8, 16, 28, 47], help="of each cube of ranks")
-    sides = parser.parse_args().side
+    recording.add_argument(parser)
+    given = parser.parse_args()
+    records, figures = recording.begin(given), dict[str, Figure]()
     print("| ranks | set-up (s) | replay (s) | million messages/s | MiB |\n| --- | --- | --- | --- | --- |")
-    for side in sides:
+    for side in given.side:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
             found = alone.submit(measure, side).result()
         print(
@@ -33,6 +37,8 @@ def main() -> None:
             f"{found['memory_mib']:.0f} |",
             flush=True,
         )
+        figures[f"{side**3:,} ranks"] = Figure(value=found["messages_per_s"] / 1e6, n=1)
+    records.append(figures)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from evaluation import recording
+from evaluation.records import Figure
 from simulation.description import Description
 from simulation.replay.calls import Call
 from simulation.replay.machine import begin_replay
@@ -32,6 +34,8 @@ from simulation.replay.rank_calls import ProgramWriter
 
 _DEEP: Final = {"mode": "deep", "hold": 6250, "sleep": 1800, "wake": 2600, "wake_during_sleep": 2600}
 _TURNS: Final = 200_000
+_BY_HOPS: Final = frozenset({"bursts", "near"})
+"""Cases of which packet-hops are recorded; of the others messages."""
 
 
 def stencil(side: int, size: int, steps: int, ns: int) -> Program:
@@ -126,11 +130,17 @@ def main() -> None:
     parser.add_argument("--case", action="append", choices=list(CASES))
     parser.add_argument("--side", type=int, default=16, help="of the cube of ranks: 16 are 4,096")
     parser.add_argument("--rounds", type=int, default=3)
+    recording.add_argument(parser)
     given = parser.parse_args()
+    records, figures = recording.begin(given), dict[str, Figure]()
     for case in given.case or CASES:
         found = [measure(case, given.side) for _ in range(given.rounds)]
         medians = {name: median(one[name] for one in found) for name in found[0]}
         print(json.dumps({"case": case, "ranks": given.side**3} | medians))
+        counted = "packet_hops_per_s" if case in _BY_HOPS else "messages_per_s"
+        low, high = (most(one[counted] for one in found) / 1e6 for most in (min, max))
+        figures[case] = Figure(value=medians[counted] / 1e6, low=low, high=high, n=given.rounds)
+    records.append(figures)
 
 
 if __name__ == "__main__":

@@ -4,15 +4,14 @@
 GETBULK (SNMPv2c, one column, as many repetitions as a datagram takes) from a raw socket with several requests
 outstanding, and prints one JSON object: per agent the median and extremes over rounds. The agents take turns round by
 round. CPU is the agent process's, all threads, user and system, from ``/proc/PID/schedstat`` (nanoseconds). The
-engine's agent serves a switch of 48 ports with all its groups and rebuilds its table ten times a second; pysnmp's (run
-with ``uv run --with pysnmp``; left out with ``--alone``) serves a column of Counter64 of the same length.
+engine's agent serves a switch of 48 ports with all its groups and rebuilds its table ten times a second; pysnmp's (left
+out with ``--alone``) serves a column of Counter64 of the same length.
 """
 
 import argparse
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import statistics
@@ -23,7 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluation import quiet
+from evaluation import quiet, recording
+from evaluation.speed.figures import Ratio, paired
 
 ADDRESS = "127.18.251.1"
 COMMUNITY = b"public"
@@ -179,16 +179,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="length of a round")
     parser.add_argument("--alone", action="store_true", help="leave pysnmp out")
     quiet.add_argument(parser)
+    recording.add_argument(parser)
     asked = parser.parse_args()
-    quiet.require(asked)
+    records = recording.begin(asked)
     request = getbulk(IF_HC_IN_OCTETS, REPETITIONS)
     agents = [start("engine", [sys.executable, "-c", ENGINE_AGENT])]
     try:
-        uv = shutil.which("uv")
-        if not asked.alone and uv:
-            agents.append(
-                start("pysnmp", [uv, "run", "-q", "--no-project", "--with", "pysnmp", "python", "-c", PYSNMP_AGENT])
-            )
+        if not asked.alone:
+            agents.append(start("pysnmp", [sys.executable, "-c", PYSNMP_AGENT]))
         for _ in range(asked.rounds):
             for agent in agents:
                 cpu, wall = play_round(agent, request, asked.seconds)
@@ -204,10 +202,13 @@ def main() -> None:
             "varbinds_per_cpu_second": summary(agent.per_cpu_second),
             "varbinds_per_second": summary(agent.per_second),
         }
+    ratios: list[Ratio] = []
     if len(agents) == 2:
-        ratios = [mine / theirs for mine, theirs in zip(*(a.per_cpu_second for a in agents), strict=True)]
-        result["engine_to_pysnmp"] = summary(ratios)
+        ratio = paired("engine to pysnmp", "varbinds per CPU second", *(agent.per_cpu_second for agent in agents))
+        result["engine_to_pysnmp"] = ratio.as_dict()
+        ratios.append(ratio)
     print(json.dumps(result, indent=2))
+    records.append({ratio.what: ratio.figure() for ratio in ratios})
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import numpy as np
 
 from agents.pack import packed
 from agents.recording import read_stream
-from evaluation import quiet
+from evaluation import quiet, recording
 from evaluation.running_lab import eeectl, journal_of
 from evaluation.speed.bench_lab import HOSTS, write_bench_lab
 from evaluation.speed.figures import Ratio, interval, paired
@@ -206,8 +206,9 @@ def main() -> int:
     parser.add_argument("--echoes", type=int, default=3_000, help="echoes over sleeping links (default %(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     quiet.add_argument(parser)
+    recording.add_argument(parser)
     given = parser.parse_args()
-    quiet.require(given)
+    records = recording.begin(given)
     if os.geteuid() != 0:
         print("twin_live: virtual labs need root: use sudo.", file=sys.stderr)
         return 2
@@ -215,6 +216,7 @@ def main() -> int:
     probe = beside_truth(given.echoes)
     show: Callable[[list[Ratio], str, ProbeError], None] = _print_json if given.json else _print_markdown
     show(ratios, version, probe)
+    records.append({ratio.what: ratio.figure() for ratio in ratios})
     return 0
 
 

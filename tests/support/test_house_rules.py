@@ -32,7 +32,7 @@ SLEEPS: Final = {
     "support/labs/described_toy.py::DescribedToy": "a toy switch takes as long for an order as its test says",
     "evaluation/speed/idle_lab.py::watch": "the window is what is measured",
     "evaluation/speed/idle_lab.py::main": "the time to settle is an option of the benchmark",
-    "evaluation/quiet.py::_look": "the window is what is measured",
+    "evaluation/quiet.py::look": "the window is what is measured",
 }
 """Let a time pass that the test chose."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.records import read_records
 from tests.support import ROOT
 from tests.support.labs.left_labs import state_root
 from tests.support.scripts import SCRIPTS, modules_with_main
@@ -20,6 +21,24 @@ def test_every_script_stands_in_the_table() -> None:
 
 def test_whoever_is_not_tried_says_why() -> None:
     assert all(script.lacking for script in SCRIPTS.values() if script.smoke is None)
+
+
+def test_a_claim_is_measured_by_a_script_that_records() -> None:
+    commands = {
+        record.command for record in read_records().values() if record.command.startswith("python -m evaluation.")
+    }
+    modules = {command.split()[2] for command in commands}
+    assert modules <= SCRIPTS.keys()
+    sources = {module: (ROOT / f"{module.replace('.', '/')}.py").read_text(encoding="utf-8") for module in modules}
+    assert [module for module, source in sources.items() if "recording.begin(" not in source] == []
+
+
+def test_what_a_night_records_is_a_claim() -> None:
+    commands = {record.command for record in read_records().values()}
+    for module, script in SCRIPTS.items():
+        if "--record" in (script.soak or ()):
+            words = [word for word in script.soak or () if word != "--record"]
+            assert " ".join(["python", "-m", module, *words]) in commands
 
 
 @pytest.mark.alone

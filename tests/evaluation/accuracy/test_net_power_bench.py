@@ -58,3 +58,6 @@ def test_a_known_routers_powers_are_found_in_the_conventions_of_its_authors(
         assert value == pytest.approx(row["published"], rel=0.1, abs=0.05 if row["parameter"].startswith("P") else 0)
         assert low <= high
     assert sum(row["holds"] for row in router["parameters"]) >= 6
+    figure = net_power_bench.static_figure([router, {"refused": "too little"}])
+    assert figure is not None
+    assert (figure.n, figure.held) == (5, f"{figure.value:.0f} of 5")
