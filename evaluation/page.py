@@ -56,9 +56,13 @@ def _accuracy(record: Record, shown: Measurement) -> tuple[str, ...]:
 
 
 def _speed(record: Record, shown: Measurement) -> tuple[str, ...]:
-    anchor_value = "" if shown.anchor_value is None else f"({shown.anchor_value:,g})"
+    anchor_value = "" if shown.anchor_value is None else f"({_number(shown.anchor_value, 5)})"
     anchor = " ".join(filter(None, (record.anchor, anchor_value)))
-    ratio = "" if shown.ratio is None else f"{shown.ratio:g}{_interval(shown.ratio_low, shown.ratio_high)}"
+    ratio = (
+        ""
+        if shown.ratio is None
+        else f"{_number(shown.ratio, 3)}{_interval(shown.ratio_low, shown.ratio_high, digits=3)}"
+    )
     return record.claim, _value(record, shown), anchor, ratio, _count(shown), _commit(record, shown)
 
 
@@ -67,11 +71,15 @@ def _links(record: Record, shown: Measurement) -> tuple[str, ...]:
 
 
 def _value(record: Record, shown: Measurement) -> str:
-    return f"{shown.value:,.10g} {record.unit}{_interval(shown.low, shown.high)}"
+    return f"{_number(shown.value, 5)} {record.unit}{_interval(shown.low, shown.high)}"
 
 
-def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" ({low:,g} - {high:,g})"
+def _interval(low: float | None, high: float | None, digits: int = 5) -> str:
+    return "" if low is None or high is None else f" ({_number(low, digits)} - {_number(high, digits)})"
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{float(f'{value:.{digits}g}'):,.10g}"
 
 
 def _count(shown: Measurement) -> str:
