@@ -1,4 +1,4 @@
-"""The options shared by the verbs that run a program of the table: `bench` and `sweep`."""
+"""The options shared by the verbs that run a program of the table: `bench`, `sweep` and `regulate`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ def program_of(program: str, command: Sequence[str], parameters: Mapping[str, An
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramOptions:
-    r"""Where a program runs, how often, and what is recorded of it.
+class LaunchOptions:
+    """Where a program runs, and how it is started.
 
     Parameters
     ----------
@@ -56,20 +56,8 @@ class ProgramOptions:
     launcher_words
         Words added to the launcher's command line. With --launcher command the whole one, as 'mpiexec -host {hosts} -n
         {ranks}'; it may also have {hostfile} and {ranks_per_host}.
-    repetitions
-        How often it runs; with factors, how often at each combination of levels in a block.
     timeout_s
         Time limit of one repetition.
-    figure
-        A figure to read in its output, with its unit: 'time=Time = ([\d.]+) s', or 'time[s]=Time:(.*)' where it prints
-        none after it; or a set: npb, osu, hpl, hpcg, lammps, gromacs, openfoam, hpcc. Give the option once for each.
-    traffic
-        Count calls of MPI functions, and messages and bytes between ranks, which needs --launcher openmpi.
-    trace
-        Record every call of MPI functions, for `eeectl trace import`; needs mpicc on the hosts, and --launcher openmpi
-        or mpich.
-    gaps
-        Record the idle gaps of the hosts' links; needs CAP_NET_RAW on the hosts.
     agent_user
         User that runs agents on nodes, if not the inventory's.
     name
@@ -84,12 +72,7 @@ class ProgramOptions:
     ranks_per_host: int = 1
     launcher: str = DEFAULT
     launcher_words: str = ""
-    repetitions: int = 1
     timeout_s: float = 600.0
-    figure: Annotated[tuple[str, ...], _Flag] = ()
-    traffic: Annotated[bool, _Flag] = False
-    trace: Annotated[bool, _Flag] = False
-    gaps: Annotated[bool, _Flag] = False
     agent_user: str = ""
     name: str = ""
     runs: Path = Path("runs")
@@ -100,17 +83,47 @@ class ProgramOptions:
         hosts = list(names_in(self.hosts)) or [host.name for host in known.hosts]
         run: dict[str, Any] = {"name": program, "parameters": dict(parameters), "hosts": hosts}
         run |= {"ranks_per_host": self.ranks_per_host, "timeout_s": self.timeout_s}
-        run |= {"figures": list(self.figure)} if self.figure else {}
         run |= launcher_content(self.launcher, self.launcher_words)
         return {
             "name": self.name or default_name,
             "lab": lab_operand(self.lab),
             "measure": {"program": run},
-            "repetitions": self.repetitions,
-            "recordings": {
-                "traffic": self.traffic,
-                "trace": self.trace,
-                "gaps": self.gaps,
-                "user": self.agent_user,
-            },
+            "recordings": {"user": self.agent_user},
         }
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramOptions(LaunchOptions):
+    r"""The same with how often it runs, and what is recorded of it.
+
+    Parameters
+    ----------
+    repetitions
+        How often it runs; with factors, how often at each combination of levels in a block.
+    figure
+        A figure to read in its output, with its unit: 'time=Time = ([\d.]+) s', or 'time[s]=Time:(.*)' where it prints
+        none after it; or a set: npb, osu, hpl, hpcg, lammps, gromacs, openfoam, hpcc. Give the option once for each.
+    traffic
+        Count calls of MPI functions, and messages and bytes between ranks, which needs --launcher openmpi.
+    trace
+        Record every call of MPI functions, for `eeectl trace import`; needs mpicc on the hosts, and --launcher openmpi
+        or mpich.
+    gaps
+        Record the idle gaps of the hosts' links; needs CAP_NET_RAW on the hosts.
+
+    """
+
+    repetitions: int = 1
+    figure: Annotated[tuple[str, ...], _Flag] = ()
+    traffic: Annotated[bool, _Flag] = False
+    trace: Annotated[bool, _Flag] = False
+    gaps: Annotated[bool, _Flag] = False
+
+    def content(self, program: str, parameters: Mapping[str, Any], default_name: str) -> dict[str, Any]:
+        """An experiment that measures the program, without factors, as its file would have it."""
+        content = LaunchOptions.content(self, program, parameters, default_name)
+        if self.figure:
+            content["measure"]["program"]["figures"] = list(self.figure)
+        content["recordings"] |= {"traffic": self.traffic, "trace": self.trace, "gaps": self.gaps}
+        return content | {"repetitions": self.repetitions}

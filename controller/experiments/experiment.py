@@ -83,7 +83,7 @@ class TreeLevel(_Part):
 
 
 class LoopLevel(_Part):
-    """A closed loop that regulates links during a trial, as `eeectl regulate --auto` does. Times in seconds.
+    """A closed loop that regulates links during a trial, as `eeectl regulate auto` does. Times in seconds.
 
     The loop begins with the lab as it was before the run. First the program runs `baseline_runs` times with all links
     on, to compare with, then again and again until the loop has changed nothing for two deactivation epochs, or for
@@ -100,9 +100,10 @@ class LoopLevel(_Part):
 
 
 class RegulationLevel(_Part):
-    """A level of a factor of kind `regulation`, as `eeectl regulate` writes it. Trunks by their numbers in cables.csv.
+    """A level of a factor of kind `regulation`, as `eeectl regulate run` writes it.
 
-    `on` and `off` are switched; `speed_mbps` null: negotiated; `cables`: of a LAG, how many of its cables are on.
+    Trunks have their numbers in cables.csv. `on` and `off` are switched; `speed_mbps` null: negotiated; `cables`: of a
+    LAG, how many of its cables are on.
     `hold_us`: the hold time of links whose EEE is switched on, microseconds. With `loop` a closed loop decides
     instead, and nothing else is given.
     """
@@ -127,7 +128,7 @@ class RegulationLevel(_Part):
 class Factor(_Part):
     """What is varied. `kind`: what it changes; without it, the factor's name says so. `links`: whose settings.
 
-    `choices` are the levels of a regulation, which `eeectl regulate` writes.
+    `choices` are the levels of a regulation, which `eeectl regulate run` writes.
     """
 
     levels: tuple[Level, ...] = Field(min_length=1)
@@ -145,7 +146,7 @@ class Factor(_Part):
             raise ValueError(f"{unknown[0]!r} is not a level of {self.kind}: use {', '.join(map(str, allowed))}")
         named = {*map(str, self.levels)} if self.kind == "regulation" else set()
         if self.choices.keys() != named:
-            raise ValueError("`choices` has to have each level of a factor of kind regulation: use `eeectl regulate`")
+            raise ValueError("`choices` lacks a level of a factor of kind regulation: use `eeectl regulate run`")
         numbers = self.kind in ("hold_us", "load_mbps", "host_count", "ranks_per_host")
         least = 0 if self.kind in ("hold_us", "load_mbps") else 1
         for level in self.levels if numbers else ():

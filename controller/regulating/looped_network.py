@@ -76,7 +76,7 @@ class LoopedNetwork:
         if missing:
             raise LabError(
                 f"{', '.join(missing)} cannot be read by SNMP, and the loop needs the counters of every switch: set up "
-                "its agent, or regulate by a pre-run, without --auto."
+                "its agent, or use `eeectl regulate run`."
             )
 
     def senders_over(self, links: frozenset[int]) -> tuple[Senders, ...]:

@@ -33,7 +33,7 @@ KINDS: Final[Mapping[str, str]] = {
     "RUN": "run",
     "RUNS": "run",
     "PROFILE": "run",
-    "--resume": "run",
+    "--pre-run": "run",
     "PROGRAM": "program",
 }
 """The kind of names that an option or a positional takes; others take files or free text."""

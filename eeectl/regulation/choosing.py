@@ -94,19 +94,24 @@ class Peak:
     byte_by_trunk: Mapping[int, float]
 
 
-def peak_named(text: str, network: Network, time_s: float) -> Peak:
-    """A peak as a person writes it: 12MB, 500kB, or 40% of what a cable can carry in the program's time."""
+def peak_in(text: str) -> tuple[float, str]:
+    """The number and the unit of a peak as a person writes it: 12MB, 500kB, 40%; LabError if it is none."""
     found = _PEAK.fullmatch(text.strip())
     if found is None or float(found["number"]) <= 0:
         raise LabError(
             f"'{text}' is no peak: give the amount that a channel may carry, as in --peak 12MB, or its share, as in "
             "--peak 40%."
         )
-    number = float(found["number"])
-    if found["unit"] == "%":
+    return float(found["number"]), found["unit"]
+
+
+def peak_named(text: str, network: Network, time_s: float) -> Peak:
+    """A peak as a person writes it; a share is one of what a cable can carry in the program's time."""
+    number, unit = peak_in(text)
+    if unit == "%":
         by_trunk = {n: number / 100 * trunk.rate_mbps * 1e6 / 8 * time_s for n, trunk in network.trunks.items()}
     else:
-        by_trunk = dict.fromkeys(network.trunks, number * _UNITS[found["unit"]])
+        by_trunk = dict.fromkeys(network.trunks, number * _UNITS[unit])
     return Peak(text.strip(), by_trunk)
 
 

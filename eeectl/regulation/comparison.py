@@ -111,7 +111,7 @@ def comparison_in(folder: Path) -> Comparison:
     """What the run of a regulation compares; LabError if it is another run, or its `run.yaml` was edited."""
     facts = read_facts(folder)
     if FACT not in facts:
-        raise LabError(f"{folder} is no run of `eeectl regulate` that measured: name the folder of one.")
+        raise LabError(f"{folder} is no run of `eeectl regulate run` or `compare`: name the folder of one.")
     try:
         return _FORM.validate_python(facts[FACT])
     except ValidationError as error:

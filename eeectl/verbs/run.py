@@ -70,7 +70,7 @@ def run(
     runs
         Folder in which the run gets its own.
     resume
-        Resume a run that was stopped or killed; valid trials are kept. Of `eeectl regulate` it ends with its table.
+        Resume a run that was stopped or killed; valid trials are kept. One of `eeectl regulate` ends with its table.
     blocks
         With --resume: extend the run to so many blocks; those that it has stay as they are.
     put_back

@@ -1,10 +1,10 @@
 """What links off cost programs, and save: `eeectl regulate` on a shipped lab in lab time.
 
-    python -m evaluation.accuracy.regulation_curves FOLDER alltoall --sweep 3 --set sleep_us=1000
-    python -m evaluation.accuracy.regulation_curves FOLDER hpl --share xhpl --set binary=/shared/xhpl --sweep 3
-    python -m evaluation.accuracy.regulation_curves FOLDER hpcc --sweep 3 --figure hpl_time --set order=500
-    python -m evaluation.accuracy.regulation_curves FOLDER alltoall --shipped koibuchi --rate 1/50 --sweep 2
-    python -m evaluation.accuracy.regulation_curves FOLDER --resume RUN [--figure random_access]
+    python -m evaluation.accuracy.regulation_curves FOLDER run alltoall --sweep 3 --set sleep_us=1000
+    python -m evaluation.accuracy.regulation_curves FOLDER run hpl --share xhpl --set binary=/shared/xhpl --sweep 3
+    python -m evaluation.accuracy.regulation_curves FOLDER run hpcc --sweep 3 --figure hpl_time --set order=500
+    python -m evaluation.accuracy.regulation_curves FOLDER run alltoall --shipped koibuchi --rate 1/50 --sweep 2
+    python -m evaluation.accuracy.regulation_curves FOLDER resume RUN [--figure random_access]
 
 Writes the lab into FOLDER, with hosts that compute as a part of a core of this machine in lab time (`cpu_ratio`) and
 links that come up quickly, brings it up, applies its trees at the wall's pace, regulates with `--rate`, and takes it
@@ -65,7 +65,7 @@ def main() -> int:
         if given.eee_off:
             eeectl("eee", "off", "--lab", str(lab), "--all", "--may-flap", "--yes")
         eeectl("lab", "clock", lab.name, "--rate", given.rate)
-        where = [] if "--resume" in words else ["--lab", str(lab), "--runs", str(given.folder)]
+        where = [] if words[:1] == ["resume"] else ["--lab", str(lab), "--runs", str(given.folder)]
         status, said = _regulate([*words, *where], given.within, captured=given.record)
     finally:
         eeectl("lab", "down", lab.name)

@@ -67,8 +67,8 @@ def test_words_after_two_dashes_are_anothers(root: Path) -> None:
 @pytest.mark.parametrize("method", [["--method", "fast"], ["--method=fast"], ["--method", "koibuchi"]])
 def test_a_method_called_as_a_lab_is_none(root: Path, method: list[str]) -> None:
     """`koibuchi` is a lab of the repository, too, from whose folder this may be called."""
-    assert clock_of(["regulate", "hpcc", *method, "--lab", "slow"], root, "") == root / "slow" / "clock"
-    assert clock_of(["regulate", "hpcc", *method], root, "slow") == root / "slow" / "clock"
+    assert clock_of(["regulate", "run", "hpcc", *method, "--lab", "slow"], root, "") == root / "slow" / "clock"
+    assert clock_of(["regulate", "run", "hpcc", *method], root, "slow") == root / "slow" / "clock"
 
 
 @pytest.mark.parametrize("words", [["--lab", "slow"], ["--lab=slow"]])

@@ -21,7 +21,7 @@ def test_links_go_off_for_a_program_and_come_back(engineer: Engineer, tmp_path: 
     here = ("--lab", engineer.folder, "--runs", str(tmp_path))
     choices = ("--hosts", "n01,n03,n05", "--sweep", "2", "--blocks", "1", "--set", "sleep_us=5000", *PROGRAM)
     loop = ("--epoch", "1s", "--deactivation-epochs", "1", "--baseline-runs", "1", "--slowdown-bound", "99%")
-    done = engineer.words("regulate", "alltoall", *here, *choices, "--compare", *loop, "--json")
+    done = engineer.words("regulate", "compare", "alltoall", *here, *choices, *loop, "--json")
     assert done.returncode == 0, done.stderr
     assert engineer.read() == before
     told = json.loads(done.stdout)
@@ -46,7 +46,7 @@ def test_a_run_that_was_stopped_ends_with_the_table_of_one_that_was_not(engineer
     """Ctrl-C in the middle of its trials; then the missing ones, and the table, which is printed as often as asked."""
     assert engineer.apply("--trees-per-switch", "2").returncode == 0
     before = engineer.read()
-    words = ("regulate", "alltoall", "--lab", engineer.folder, "--runs", str(tmp_path), *PROGRAM)
+    words = ("regulate", "run", "alltoall", "--lab", engineer.folder, "--runs", str(tmp_path), *PROGRAM)
     choices = ("--hosts", "n01,n03,n05", "--sweep", "1", "--blocks", "2", "--method", "koibuchi")
     running = Running([*EEECTL, *words, *choices, "--set", "sleep_us=5000", "--json"], engineer.environment())
 
@@ -61,7 +61,7 @@ def test_a_run_that_was_stopped_ends_with_the_table_of_one_that_was_not(engineer
     assert stopped.returncode == 130, stopped.stderr
     assert engineer.read() == before
     kept = [trial.number for trial in read_trials(folder) if trial.valid]
-    resumed = engineer.words("regulate", "--resume", str(folder), "--json")
+    resumed = engineer.words("regulate", "resume", str(folder), "--json")
     assert resumed.returncode == 0, resumed.stderr
     assert engineer.read() == before
     table = json.loads(resumed.stdout)
@@ -70,7 +70,7 @@ def test_a_run_that_was_stopped_ends_with_the_table_of_one_that_was_not(engineer
     assert sum(trial.valid for trial in trials) == 4
     (choice,) = table["choices"]
     assert choice["slowdown"]["low"] <= choice["slowdown"]["value"] <= choice["slowdown"]["high"]
-    for again in (("regulate", "--resume", str(folder)), ("run", str(folder), "--resume")):
+    for again in (("regulate", "resume", str(folder)), ("run", str(folder), "--resume")):
         done = engineer.words(*again, "--json")
         assert (done.returncode, json.loads(done.stdout)) == (0, table)
     assert read_trials(folder) == trials, "nothing was measured again"
@@ -95,7 +95,7 @@ def test_links_that_are_not_needed_sleep_or_slow_down_and_nothing_stays(
     trunks = [str(link.number) for link in engineer.lab.lab.trunks()]
     assert engineer.words("eee", "off", *trunks, "--yes", "--lab", engineer.folder).returncode == 0
     before = engineer.read()
-    words = ("regulate", "alltoall", "--lab", engineer.folder, "--runs", str(tmp_path), *PROGRAM, *knob)
+    words = ("regulate", "run", "alltoall", "--lab", engineer.folder, "--runs", str(tmp_path), *PROGRAM, *knob)
     choices = ("--hosts", "n01,n03,n05", "--peak", "90%", "--blocks", "1", "--method", "koibuchi", "--set")
     running = Running([*EEECTL, *words, *choices, "sleep_us=5000", "--json"], engineer.environment())
 
@@ -118,6 +118,7 @@ def test_counters_of_ports_show_the_same_traffic(engineer: Engineer, tmp_path: P
     assert engineer.apply().returncode == 0
     here = (
         "regulate",
+        "choose",
         "alltoall",
         "--lab",
         engineer.folder,
@@ -125,7 +126,6 @@ def test_counters_of_ports_show_the_same_traffic(engineer: Engineer, tmp_path: P
         str(tmp_path),
         "--sweep",
         "1",
-        "--plan",
         "--json",
     )
     longer = ("--set", "array_byte=4096", "--set", "iterations=100", "--set", "sleep_us=30000")
@@ -140,10 +140,10 @@ def test_counters_of_ports_show_the_same_traffic(engineer: Engineer, tmp_path: P
 
 def test_a_lab_without_trees_is_refused_before_anything_is_changed(engineer: Engineer, tmp_path: Path) -> None:
     here = ("--lab", engineer.folder, "--runs", str(tmp_path))
-    done = engineer.words("regulate", "alltoall", *here, "--peak", "1GB", *PROGRAM, "--hosts", "n01", "n02")
+    done = engineer.words("regulate", "run", "alltoall", *here, "--peak", "1GB", *PROGRAM, "--hosts", "n01", "n02")
     assert done.returncode == 1
     assert "run `eeectl apply` first" in done.stderr
     engineer.require_before()
-    done = engineer.words("regulate", "alltoall", *here, *PROGRAM)
+    done = engineer.words("regulate", "run", "alltoall", *here, *PROGRAM)
     assert done.returncode == 1
     assert "how much may a channel carry?" in done.stderr

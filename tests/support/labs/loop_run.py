@@ -24,12 +24,12 @@ def decided(after: str, why: str = "") -> Callable[[Event], bool]:
 
 
 class LoopRun:
-    """`eeectl regulate --auto` on a lab."""
+    """`eeectl regulate auto` on a lab."""
 
     def __init__(self, engineer: Engineer, runs: Path, *words: str) -> None:
         here = ("--lab", engineer.folder, "--runs", str(runs))
         known = set(runs.glob("*-regulate-auto"))
-        self.running = Running([*EEECTL, "regulate", "--auto", *here, *words], engineer.environment())
+        self.running = Running([*EEECTL, "regulate", "auto", *here, *words], engineer.environment())
         (self.folder,) = eventually("a run's folder", lambda: set(runs.glob("*-regulate-auto")) - known)
         self._seen = 0
 

@@ -1,0 +1,132 @@
+"""What a program's pre-run lets go: its links chosen and proved, and measured beside the baseline."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from analysis.calibration import load_calibration
+from analysis.predict.regulated_watts import NetworkWatts
+from controller.applying.observe import observe_lab
+from controller.drivers.table import capabilities_of
+from controller.experiments.experiment import LOOP_SAMPLES, LoopLevel, RegulationLevel
+from controller.experiments.experiment_file import experiment_of
+from controller.experiments.level_plans import level_of
+from controller.experiments.session import RunOptions, RunResult, run_new
+from controller.live.export.attach import ViewOptions
+from controller.planning.limits import abilities_of
+from controller.regulating.in_trial import LoopsInTrials
+from eeectl.lab_name import lab_in_reach
+from eeectl.program_options import LaunchOptions
+from eeectl.regulation.choosing import Options, Traffic, choose
+from eeectl.regulation.comparison import FACT, Comparison
+from eeectl.regulation.measured import end
+from eeectl.regulation.options import ChoiceOptions, KnobOptions, TrialOptions
+from eeectl.regulation.outcome import FACTOR, LOOPED
+from eeectl.regulation.pre_run import ended_early, traffic_in
+from lab.errors import LabError
+from lab.model import Lab
+from lab.yaml_source import YamlSource
+from regulation.levels import assumed_watts
+from twin.lab.lateness import Lateness
+
+_COUNTED: Final[dict[str, Any]] = dict.fromkeys(
+    ("twin_late_share", "processor_wait_share", "steal_share", "slow_share"), 1
+)
+"""Of a pre-run: a program sends the same however slowly it goes. Its time, of which a peak in percent is a share,
+may then be too long: a peak in bytes does without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The choices of a program's links on a lab, and what its table compares."""
+
+    lab: Lab
+    options: Options
+    compared: Comparison
+
+
+def choose_links(
+    program: str, wanted: ChoiceOptions, knob: KnobOptions, launch: LaunchOptions, *, as_json: bool
+) -> Chosen | int:
+    """Make the pre-run unless one is given, then choose and prove; the exit status if the pre-run ended early.
+
+    LabError for options out of range, before the pre-run.
+    """
+    wanted.require(launch)
+    knob.require()
+    parameters = wanted.pre_parameters
+    lab = lab_in_reach(launch.lab)
+    watts = assumed_watts
+    if wanted.calibration is not None:
+        watts = NetworkWatts(lab, load_calibration(wanted.calibration)).of_trunk
+    folder = wanted.pre_run
+    if folder is None:
+        done = _pre_run(program, parameters, wanted, launch, quiet=as_json)
+        ended, folder = ended_early(done, as_json=as_json), done.folder
+        if ended is not None:
+            return ended
+    state = observe_lab(lab)
+    counted = traffic_in(folder, lab, state, wanted.traffic)
+    sent = Traffic.of(lab, state, counted.byte_by_pair)
+    options = choose(
+        sent,
+        wanted.peaks(sent, counted.time_s),
+        knob.knob,
+        knob.method,
+        watts,
+        abilities_of(lab, capabilities_of),
+        time_limit_s=wanted.time_limit_s,
+        seed=wanted.seed,
+        hold_us=knob.hold_us,
+    )
+    return Chosen(lab, options, Comparison.of(counted, sent, options, calibration=wanted.calibration))
+
+
+def measure_choices(
+    program: str,
+    wanted: ChoiceOptions,
+    knob: KnobOptions,
+    trials: TrialOptions,
+    launch: LaunchOptions,
+    views: ViewOptions,
+    *,
+    loop: LoopLevel | None,
+    as_json: bool,
+) -> int:
+    """Choose links, measure the program with each choice, and with a closed loop if one is given; print the table.
+
+    The exit status. LabError for options out of range, before the pre-run, and if there is nothing to measure.
+    """
+    chosen = choose_links(program, wanted, knob, launch, as_json=as_json)
+    if isinstance(chosen, int):
+        return chosen
+    if len(chosen.options.regulations) == 1 and loop is None:
+        raise LabError("no link can go under these peaks, so there is nothing to measure: give a larger --peak.")
+    compared = replace(chosen.compared, looped=loop is not None, figure=trials.figure)
+    content = trials.added_to(launch.content(program, wanted.parameters, f"regulate-{program}"))
+    source = YamlSource("the command line", content | _factor(chosen.options, loop) | {"seed": wanted.seed})
+    facts = {FACT: compared.plain()}
+    run_options = RunOptions(launch.runs, quiet=as_json, views=views, loops=LoopsInTrials, facts=facts)
+    result = run_new(experiment_of(source), source, run_options, Lateness.of)
+    return end(result, chosen.lab, compared, as_json=as_json)
+
+
+def _factor(chosen: Options, loop: LoopLevel | None) -> dict[str, Any]:
+    """The choices as a factor of an experiment; with a closed loop, counters are sampled often enough for it."""
+    levels = {name: level_of(one) for name, one in chosen.regulations.items()}
+    content: dict[str, Any] = {}
+    if loop is not None:
+        levels[LOOPED] = RegulationLevel(loop=loop)
+        content["sampling"] = {"period_s": min(1.0, loop.epoch_s / LOOP_SAMPLES)}
+    choices = {name: one.model_dump(mode="json") for name, one in levels.items()}
+    return content | {"factors": {FACTOR: {"kind": "regulation", "levels": list(choices), "choices": choices}}}
+
+
+def _pre_run(
+    program: str, parameters: dict[str, Any], wanted: ChoiceOptions, launch: LaunchOptions, *, quiet: bool
+) -> RunResult:
+    content = launch.content(program, parameters, f"regulate-{program}")
+    content["name"] = f"{content['name'][:50]}-pre-run"
+    content |= {"blocks": 1, "guards": _COUNTED}
+    content["recordings"] = content["recordings"] | {"traffic": wanted.traffic == "messages"}
+    source = YamlSource("the command line", content)
+    return run_new(experiment_of(source), source, RunOptions(launch.runs, quiet=quiet), Lateness.of)
