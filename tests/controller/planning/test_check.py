@@ -155,6 +155,75 @@ def test_a_check_that_is_kept_up_equals_a_new_one_where_what_joins_vlans_comes_a
         assert {fault.harm for fault in watch.faults} == {fault.harm for fault in faults_of(PAIR, state, hosts)}
 
 
+LAGGED = graph_lab(2, [(0, 1), (0, 1), (0, 1)], [2, 1], lag_cables={0: 2})
+VIDS = (1, 2, 3)
+
+
+def _all_of(watch: Watch) -> tuple[object, ...]:
+    """Everything that a watch tells; of several cuts of one kind it may show any."""
+    ports = [(name, port) for name, ports in watch.draft.ports.items() for port in ports]
+    return (
+        {fault.harm for fault in watch.faults},
+        watch.has_loop,
+        watch.half_members,
+        watch.crossings,
+        watch.speaking,
+        watch.managed,
+        [watch.receivers(host) for host in watch.hosts],
+        [watch.is_trunk_up(*place) for place in ports],
+    )
+
+
+def _step(state: State, random: Random) -> Change:
+    """One of few settings of a port or a switch, so that they are changed there and back."""
+    name = random.choice(sorted(state.switches))
+    port = random.choice(sorted(state.switches[name].ports))
+    was, vid = state.port(name, port), random.choice(VIDS)
+    settings_: list[dict[str, object]] = [
+        {"pvid": vid},
+        {"untagged_vids": was.untagged_vids ^ {vid}, "tagged_vids": was.tagged_vids - {vid}},
+        {"tagged_vids": was.tagged_vids ^ {vid}, "untagged_vids": was.untagged_vids - {vid}},
+        {"stp": not was.stp},
+        {"admin_up": not was.admin_up},
+    ]
+    if port in ("t1", "t2"):
+        settings_ += 3 * [{"lag": 1 if was.lag is None else None}]
+    return _port(state, name, port, **random.choice(settings_))
+
+
+@law(60)
+@given(st.randoms(use_true_random=False), st.booleans())
+def test_a_check_that_is_kept_up_tells_all_that_a_new_one_does(random: Random, spanning: bool) -> None:  # noqa: FBT001
+    """Of switches that are managed in VLAN 1, over a LAG whose cables leave and join it, and two cables beside it."""
+    state, management = factory_state(LAGGED), Management("sw1", 1)
+    set_up: list[Change] = [
+        VlanChange(name, vid, before=False, after=True) for name in state.switches for vid in (2, 3)
+    ]
+    if not spanning:
+        set_up += [StpChange(name, before=True, after=False) for name in state.switches]
+    state, hosts = replay(set_up, state), [host.name for host in LAGGED.hosts]
+    watch = Watch(LAGGED, state, hosts, management)
+    for _ in range(25):
+        change = _step(state, random)
+        watch.apply(change)
+        state = replay([change], state)
+        assert _all_of(watch) == _all_of(Watch(LAGGED, state, hosts, management))
+
+
+def test_a_check_that_is_kept_up_still_knows_a_loop_when_a_cable_beside_it_joins_vlans_no_longer() -> None:
+    """While VLANs are joined all loops are one fault; after that each VLAN has its own again."""
+    lab = graph_lab(2, [(0, 1), (0, 1), (0, 1)], [1, 1])
+    state = replay([StpChange(name, before=True, after=False) for name in ("sw1", "sw2")], factory_state(lab))
+    ring = {"untagged_vids": frozenset(), "tagged_vids": frozenset({3})}
+    state = replay([_port(state, name, port, **ring) for name in ("sw1", "sw2") for port in ("t2", "t3")], state)
+    watch = Watch(lab, state, [])
+    joining = _port(state, "sw1", "t1", untagged_vids=frozenset({1, 2}), pvid=2)
+    for change in (joining, replace(joining, before=joining.after, after=joining.before)):
+        watch.apply(change)
+        assert watch.faults == faults_of(lab, watch.draft.freeze(), [])
+        assert watch.has_loop
+
+
 @law(60)
 @given(st.randoms(use_true_random=False), st.integers(0, len(CHANGES)), st.integers(0, 2))
 def test_both_checks_agree_on_a_mutated_plan_and_reject_it_if_frames_loop(
