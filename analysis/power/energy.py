@@ -1,7 +1,7 @@
 """Joules from a meter's watts, with an error that is split by cause. Pure.
 
-A meter shows the power of a while ago (its lag), in steps, with noise, when it is polled. The integral over a window is
-that of straight lines between readings, each shifted back by the lag. Its error has independent parts:
+A meter shows the power in steps, with noise, when it is polled. The integral over a window is that of straight lines
+between readings. Its error has independent parts:
 
 * noise: of each reading, estimated from neighbouring readings. A change of load between two readings counts as noise
   too, as its exact time is unknown.
@@ -9,12 +9,13 @@ that of straight lines between readings, each shifted back by the lag. Its error
   With Gaussian noise s the mean of rounded readings is off by a sum of waves with amplitudes
   step / (pi k) * exp(-2 (pi k s / step)^2), k = 1, 2, ...; where the load lies within a step is unknown, so the
   variances of the waves add up: step^2 / 12 without noise, negligible from s = step / 2 on (Sheppard's).
-* lag and clock: the window may be early or late by as much as their bounds.
+* clock: the window may be early or late by as much as the bound of its times.
 * gaps: where readings are missing for long, the straight line may be off by as much as the power varied in the window.
-* accuracy: a meter's gain, if its class is given. A comparison of two runs on one meter is free of it.
 
-Simplification: the noise of readings one refresh apart is assumed to be independent. With a meter that averages over
-long times it is correlated, and repeated runs would scatter more than their intervals.
+Simplifications: a meter shows the power of now, which matters little under an even load. Its gain is taken as right: a
+comparison of two runs on one meter is free of it. The noise of readings is assumed to be independent. With a meter that
+averages over long times, or that is polled more often than it refreshes, it is correlated, and repeated runs scatter
+more than their intervals.
 """
 
 import math
@@ -37,16 +38,6 @@ _UNIFORM: Final = math.sqrt(3.0)
 
 
 @dataclass(frozen=True, slots=True)
-class MeterTraits:
-    """What is known about a meter besides its readings. Bounds are maximum errors."""
-
-    lag_s: float = 0.0
-    lag_bound_s: float = 0.0
-    refresh_s: float = 0.0
-    accuracy_share: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Energy:
     """Energy of a window with its 95 % interval; `parts_joule` are standard uncertainties by cause.
 
@@ -65,19 +56,16 @@ class Energy:
         return Interval(joule.value / self.window_s, joule.low / self.window_s, joule.high / self.window_s)
 
 
-def energy_of(
-    series: PowerSeries, from_ns: int, to_ns: int, traits: MeterTraits | None = None, clock_bound_ns: int = 0
-) -> Energy:
+def energy_of(series: PowerSeries, from_ns: int, to_ns: int, clock_bound_ns: int = 0) -> Energy:
     """The energy drawn between two times of the run's clock.
 
     `clock_bound_ns` is the maximum error of the window's own times. ValueError if the window is empty, or if no
     readings lie near it, at most its length away.
     """
-    traits = MeterTraits() if traits is None else traits
     window_s = (to_ns - from_ns) / 1e9
     if window_s <= 0:
         raise ValueError("the window of an energy has to end after it begins")
-    time_s, watt = series.time_s(from_ns) - traits.lag_s, series.power_watt
+    time_s, watt = series.time_s(from_ns), series.power_watt
     near = (time_s >= -window_s) & (time_s <= 2 * window_s)
     if near.sum() < 2 or time_s[near].min() > window_s or time_s[near].max() < 0:
         raise ValueError("no readings of the meter around that window")
@@ -85,18 +73,16 @@ def energy_of(
     usual_s = float(np.median(np.diff(time_s)))
     knots_s, levels = _inside(time_s, watt, window_s)
     lengths_s, jumps_watt = np.diff(knots_s), np.diff(levels)
-    open_ = lengths_s > _GAP * max(usual_s, traits.refresh_s)
+    open_ = lengths_s > _GAP * usual_s
     beyond_s = max(0.0, time_s.min()) + max(0.0, window_s - time_s.max())
     gap_s = float(lengths_s[open_].sum()) + (beyond_s if beyond_s > _GAP * usual_s else 0.0)
     spread_watt = max(float(np.ptp(levels)), series.step_watt)
     asking_s = float(np.mean(series.received_ns - series.sent_ns)) / 2e9
     parts = {
-        "noise": _noise_joule(jumps_watt[~open_], lengths_s[~open_], traits.refresh_s),
+        "noise": _noise_joule(jumps_watt[~open_], lengths_s[~open_]),
         "resolution": rounding_watt(watt[(time_s >= 0) & (time_s <= window_s)], series.step_watt) * window_s,
-        "lag": _shift_joule(time_s, watt, window_s, traits.lag_bound_s),
         "clock": _shift_joule(time_s, watt, window_s, clock_bound_ns / 1e9 + asking_s),
         "gaps": gap_s * spread_watt / math.sqrt(12.0),
-        "accuracy": abs(value) * traits.accuracy_share / _UNIFORM,
     }
     half = _NORMAL_95 * math.sqrt(sum(part * part for part in parts.values()))
     return Energy(Interval.plus_minus(value, half), window_s, gap_s, parts)
@@ -116,16 +102,14 @@ def _inside(time_s: Floats, watt: Floats, window_s: float) -> tuple[Floats, Floa
     return time_s[first:last], watt[first:last]
 
 
-def _noise_joule(jumps_watt: Floats, lengths_s: Floats, refresh_s: float) -> float:
+def _noise_joule(jumps_watt: Floats, lengths_s: Floats) -> float:
     """Standard uncertainty from differences of neighbouring readings; widened if these are few (Student).
 
-    A meter that is polled more often than it refreshes repeats itself: differences are then as rare as its refreshes,
-    and each counts for the time of one refresh.
+    A meter that is polled more often than it refreshes repeats itself: differences are then as rare as its refreshes.
     """
     if jumps_watt.size == 0:
         return 0.0
-    lasting_s = np.maximum(lengths_s, refresh_s)
-    variance = float(np.sum(jumps_watt**2 * lasting_s**2)) / 2.0
+    variance = float(np.sum(jumps_watt**2 * lengths_s**2)) / 2.0
     freedom = max(1, int(np.count_nonzero(jumps_watt)))
     return math.sqrt(variance) * float(stdtrit(freedom, 0.975)) / _NORMAL_95
 

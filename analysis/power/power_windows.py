@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from analysis.power.energy import MeterTraits, energy_of
+from analysis.power.energy import energy_of
 from analysis.power.port_states import PortReader, PortState, PortStates, counted_pps
 from analysis.power.stage_window import PortCounts, StageWindow
 from record.samples import PowerSeries, RunSamples
@@ -45,13 +45,13 @@ class MeanPower:
     shown_watt: tuple[float, float]
 
 
-def mean_power(series: PowerSeries, from_ns: int, to_ns: int, traits: MeterTraits | None = None) -> MeanPower:
+def mean_power(series: PowerSeries, from_ns: int, to_ns: int) -> MeanPower:
     """The mean of a window; ValueError if it has fewer than three readings."""
     inside = (series.received_ns >= from_ns) & (series.received_ns <= to_ns)
     shown = series.power_watt[inside]
     if shown.size < _LEAST_READINGS:
         raise ValueError(f"the window has {shown.size} readings of the meter; at least three are needed")
-    energy = energy_of(series, from_ns, to_ns, traits)
+    energy = energy_of(series, from_ns, to_ns)
     noise_watt = energy.parts_joule["noise"] / energy.window_s
     scatter_watt = float(np.std(shown, ddof=1))
     return MeanPower(energy.mean_watt.value, noise_watt, scatter_watt, (float(shown.min()), float(shown.max())))

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from analysis.interval import Interval
-from analysis.power.energy import MeterTraits, energy_of
+from analysis.power.energy import energy_of
 from record.samples import PowerSeries
 from record.trials import Trial
 
@@ -56,7 +56,7 @@ def mean_watt_of(series: PowerSeries, trial: Trial, facts: Mapping[str, Any], st
         return None
     bounds = (int(clock["bound_ns"]) for clock in facts.get("clocks", ()) if clock["source"] == strip)
     try:
-        return energy_of(series, begun_ns, ended_ns, MeterTraits(), max(bounds, default=0)).mean_watt
+        return energy_of(series, begun_ns, ended_ns, max(bounds, default=0)).mean_watt
     except ValueError:
         return None
 

@@ -12,7 +12,6 @@ from analysis.links.eee_policy import PolicyFit, fit_policy
 from analysis.links.host_rise import measured_rise
 from analysis.links.policy_likelihood import Likelihood
 from analysis.links.policy_search import search
-from analysis.links.probe_design import first_gaps, next_gaps
 from analysis.links.probes import ECHO_WIRE_BYTE, Probes
 from analysis.links.sleep_path import Transmitter, plain_path
 from analysis.links.structures import Group, Structure
@@ -296,14 +295,3 @@ def test_a_randomly_drawn_truth_of_each_class_has_its_kind(name: str) -> None:
     on, off, path = probe(truth, random, counters=True, count=400)
     line = judge(truth, fit_policy(on, path, off))
     assert line["found"] == line["truth"]
-
-
-@pytest.mark.slow
-def test_next_gaps_are_near_the_hold(awake: Probes) -> None:
-    fit = fit_policy(_probe(Sleep("deep", DEEP)), plain_path(cards=False), awake)
-    random = np.random.default_rng(0)
-    whole, more = first_gaps(400, 50.0, 8000.0, random), next_gaps(fit, 400, 50.0, 8000.0, random)
-    near = [float(((gaps > 900) & (gaps < 1400)).mean()) for gaps in (whole, more)]
-    assert near[1] > 0.4 > 3 * near[0]
-    assert more.min() >= 50.0
-    assert more.max() <= 8000.0 * 1.01

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from analysis.interval import Floats
-from analysis.power.energy import MeterTraits, energy_of, rounding_sigma, rounding_watt
-from analysis.power.meter_lag import lag_of
+from analysis.power.energy import energy_of, rounding_sigma, rounding_watt
 from record.samples import PowerSeries
 
 NS = 1_000_000_000
@@ -17,40 +16,18 @@ _START_NS = 1_700_000_000 * NS
 Load = Callable[[Floats], Floats]
 
 
-def _filtered(power_watt: Floats, dt_s: float, lag_s: float) -> Floats:
-    """A low pass of first order."""
-    if lag_s <= 0:
-        return power_watt
-    keep, shown, now = np.exp(-dt_s / lag_s), np.empty_like(power_watt), power_watt[0]
-    for n, watt in enumerate(power_watt):
-        now = watt + (now - watt) * keep
-        shown[n] = now
-    return shown
-
-
 def _meter(
-    rng: np.random.Generator,
-    load: Load,
-    seconds: float,
-    *,
-    step: float = 0.0,
-    noise: float = 0.0,
-    lag: float = 0.0,
-    refresh: float = 1.0,
-) -> tuple[PowerSeries, float]:
-    """What a meter shows of a load when it is asked at 1 Hz, and how old that is on average."""
-    dt = 0.05
-    time_s = np.arange(-40.0, seconds + 40.0, dt)
-    shown = _filtered(load(time_s), dt, lag)
-    refreshes_s = np.arange(-39.0 + rng.uniform(0, refresh), seconds + 39.0, refresh)
-    values = np.interp(refreshes_s, time_s, shown) + noise * rng.standard_normal(refreshes_s.size)
+    rng: np.random.Generator, load: Load, seconds: float, *, step: float = 0.0, noise: float = 0.0
+) -> PowerSeries:
+    """What a meter that refreshes once a second shows of a load when it is asked at 1 Hz."""
+    refreshes_s = np.arange(-39.0 + rng.uniform(0, 1), seconds + 39.0)
+    values = load(refreshes_s) + noise * rng.standard_normal(refreshes_s.size)
     if step > 0:
         values = np.round(values / step) * step
     asked_s = np.arange(-30.0, seconds + 30.0)
     seen = np.searchsorted(refreshes_s, asked_s, side="right") - 1
-    age_s = float(np.mean(asked_s - refreshes_s[seen]))
     at_ns = _START_NS + (asked_s * NS).astype(np.int64)
-    return PowerSeries(at_ns - 5_000_000, at_ns + 5_000_000, values[seen], step, np.zeros(asked_s.size, bool)), age_s
+    return PowerSeries(at_ns - 5_000_000, at_ns + 5_000_000, values[seen], step, np.zeros(asked_s.size, bool))
 
 
 def _flat(watt: float) -> Load:
@@ -65,17 +42,17 @@ _ROUNDS = 150
 
 
 @pytest.mark.parametrize(
-    ("step", "noise", "refresh", "slack"),
-    [(0.0, 0.3, 1.0, 1.6), (1.0, 0.0, 1.0, 3.0), (1.0, 0.1, 1.0, 4.0), (1.0, 0.5, 1.0, 2.0), (0.1, 0.5, 3.0, 2.0)],
+    ("step", "noise", "slack"),
+    [(0.0, 0.3, 1.6), (1.0, 0.0, 3.0), (1.0, 0.1, 4.0), (1.0, 0.5, 2.0)],
 )
-def test_mean_power_of_a_steady_load(step: float, noise: float, refresh: float, slack: float) -> None:
+def test_mean_power_of_a_steady_load(step: float, noise: float, slack: float) -> None:
     """Coarse meters without noise err by the same in every reading, which no averaging takes away."""
     rng = np.random.default_rng(1)
     errors, halves, held = [], [], 0
     for _ in range(_ROUNDS):
         watt = rng.uniform(40.0, 41.0)
-        series, _ = _meter(rng, _flat(watt), 100.0, step=step, noise=noise, refresh=refresh)
-        found = energy_of(series, _START_NS, _START_NS + 100 * NS, MeterTraits(refresh_s=refresh))
+        series = _meter(rng, _flat(watt), 100.0, step=step, noise=noise)
+        found = energy_of(series, _START_NS, _START_NS + 100 * NS)
         errors.append(found.energy_joule.value - 100.0 * watt)
         halves.append(found.energy_joule.half_width)
         held += found.energy_joule.holds(100.0 * watt)
@@ -83,29 +60,10 @@ def test_mean_power_of_a_steady_load(step: float, noise: float, refresh: float, 
     assert np.mean(halves) <= slack * 1.96 * np.std(errors)  # and it is not wider than necessary
 
 
-def test_mean_power_of_a_varying_load_behind_a_lagging_meter() -> None:
-    rng = np.random.default_rng(2)
-    held = 0
-    for _ in range(_ROUNDS):
-        at_s, heights = np.sort(rng.uniform(0.0, 60.0, 3)), rng.uniform(-8.0, 8.0, 3)
-        series, age_s = _meter(rng, _stairs(40.0, at_s, heights), 60.0, step=0.1, noise=0.1, lag=2.0)
-        true = 40.0 * 60.0 + float(np.sum(heights * (60.0 - at_s)))
-        known = MeterTraits(lag_s=2.0 + age_s + rng.uniform(-1.0, 1.0), lag_bound_s=1.0)
-        held += energy_of(series, _START_NS, _START_NS + 60 * NS, known).energy_joule.holds(true)
-    assert held / _ROUNDS >= 0.92
-
-
-def test_ignoring_the_meters_lag_gives_a_wrong_mean_outside_its_interval() -> None:
-    rng = np.random.default_rng(3)
-    series, _ = _meter(rng, _stairs(40.0, np.array([59.0]), np.array([50.0])), 60.0, step=0.1, noise=0.05, lag=4.0)
-    found = energy_of(series, _START_NS + 58 * NS, _START_NS + 62 * NS)
-    assert not found.energy_joule.holds(40.0 * 4 + 50.0 * 3)
-
-
 def test_a_window_at_an_edge_of_the_load_is_as_uncertain_as_its_clock() -> None:
     rng = np.random.default_rng(4)
     load = _stairs(40.0, np.array([60.0]), np.array([100.0]))
-    series, _ = _meter(rng, load, 60.0, step=0.1, noise=0.05)
+    series = _meter(rng, load, 60.0, step=0.1, noise=0.05)
     sharp = energy_of(series, _START_NS, _START_NS + 60 * NS)
     vague = energy_of(series, _START_NS, _START_NS + 60 * NS, clock_bound_ns=2 * NS)
     assert vague.parts_joule["clock"] > 5 * sharp.parts_joule["clock"]
@@ -115,7 +73,7 @@ def test_a_window_at_an_edge_of_the_load_is_as_uncertain_as_its_clock() -> None:
 def test_missing_readings_are_reported_and_widen_the_interval() -> None:
     rng = np.random.default_rng(5)
     load = _stairs(40.0, np.array([20.0, 40.0]), np.array([10.0, -10.0]))
-    series, _ = _meter(rng, load, 60.0, step=0.1, noise=0.1)
+    series = _meter(rng, load, 60.0, step=0.1, noise=0.1)
     whole = energy_of(series, _START_NS, _START_NS + 60 * NS)
     seconds = (series.sent_ns - _START_NS) / 1e9
     keep = (seconds < 15.0) | (seconds > 35.0)
@@ -137,10 +95,10 @@ def _polled(watt: Floats, keep: NDArray[np.bool_] | None = None) -> PowerSeries:
 
 
 def test_degrees_of_freedom_are_fresh_readings_however_often_a_meter_is_polled() -> None:
-    """Two steps of 1 W at refreshes of 10 s: their differences count for 10 s each, with two degrees of freedom."""
+    """Two steps of 1 W at refreshes of 10 s, polled each second: two degrees of freedom, not 40."""
     watt = 40.0 + np.isin(np.arange(60) // 10, [2])
-    found = energy_of(_polled(watt), _START_NS, _START_NS + 40 * NS, MeterTraits(refresh_s=10.0))
-    assert found.parts_joule["noise"] == pytest.approx(10.0 * stdtrit(2, 0.975) / 1.959964)
+    found = energy_of(_polled(watt), _START_NS, _START_NS + 40 * NS)
+    assert found.parts_joule["noise"] == pytest.approx(stdtrit(2, 0.975) / 1.959964)
 
 
 def test_a_gap_costs_its_length_times_what_the_power_varied_by() -> None:
@@ -151,16 +109,29 @@ def test_a_gap_costs_its_length_times_what_the_power_varied_by() -> None:
     assert found.parts_joule["gaps"] == pytest.approx(15.0 * 6.0 / np.sqrt(12.0))
 
 
-def test_a_meters_class_and_the_bounds_of_lag_and_clock_are_maximum_errors() -> None:
+def test_a_gap_is_no_noise() -> None:
+    """The power is another one after it, and steady before and after."""
     seconds = np.arange(80) - 10
-    series = _polled(40.0 + 6.0 * (seconds >= 30))
-    found = energy_of(
-        series, _START_NS, _START_NS + 60 * NS, MeterTraits(lag_bound_s=2.0, accuracy_share=0.01), clock_bound_ns=3 * NS
-    )
-    parts = found.parts_joule
-    assert parts["accuracy"] == pytest.approx(0.01 * found.energy_joule.value / np.sqrt(3.0))
-    assert parts["lag"] == pytest.approx(2.0 * 6.0 / np.sqrt(3.0))
-    assert parts["clock"] == pytest.approx(3.0 * 6.0 / np.sqrt(3.0))
+    watt = 40.0 + 6.0 * (seconds >= 30)
+    found = energy_of(_polled(watt, (seconds <= 25) | (seconds >= 35)), _START_NS, _START_NS + 60 * NS)
+    assert found.parts_joule["gaps"] > 0.0
+    assert found.parts_joule["noise"] == 0.0
+
+
+@pytest.mark.parametrize(("first_s", "last_s", "gap_s"), [(-10, 48, 12.0), (8, 70, 8.0), (8, 48, 20.0), (-10, 58, 0.0)])
+def test_a_window_that_outlasts_its_readings_has_a_gap(first_s: int, last_s: int, gap_s: float) -> None:
+    """Of more than two and a half readings, as between two of them."""
+    seconds = np.arange(81) - 10
+    watt = 40.0 + 6.0 * (seconds >= 30)
+    found = energy_of(_polled(watt, (seconds >= first_s) & (seconds <= last_s)), _START_NS, _START_NS + 60 * NS)
+    assert found.gap_s == gap_s
+    assert found.parts_joule["gaps"] == pytest.approx(gap_s * 6.0 / np.sqrt(12.0))
+
+
+def test_the_bound_of_a_windows_times_is_a_maximum_error() -> None:
+    seconds = np.arange(80) - 10
+    found = energy_of(_polled(40.0 + 6.0 * (seconds >= 30)), _START_NS, _START_NS + 60 * NS, clock_bound_ns=3 * NS)
+    assert found.parts_joule["clock"] == pytest.approx(3.0 * 6.0 / np.sqrt(3.0))
 
 
 def test_noise_of_a_third_of_a_step_leaves_a_part_of_the_rounding() -> None:
@@ -171,40 +142,8 @@ def test_noise_of_a_third_of_a_step_leaves_a_part_of_the_rounding() -> None:
 
 
 def test_windows_that_no_reading_covers_are_refused() -> None:
-    series, _ = _meter(np.random.default_rng(7), _flat(40.0), 10.0)
+    series = _meter(np.random.default_rng(7), _flat(40.0), 10.0)
     with pytest.raises(ValueError, match="has to end after it begins"):
         energy_of(series, _START_NS, _START_NS)
     with pytest.raises(ValueError, match="no readings"):
         energy_of(series, _START_NS + 500 * NS, _START_NS + 510 * NS)
-
-
-# -- the lag itself
-
-
-@pytest.mark.parametrize(
-    ("steps", "lag", "refresh", "together"), [(1, 2.0, 1.0, False), (6, 2.0, 1.0, False), (6, 1.0, 3.0, True)]
-)
-def test_a_lag_is_inside_its_interval(steps: int, lag: float, refresh: float, *, together: bool) -> None:
-    """`together`: all steps fall on one phase of the meter's refresh, which the interval has to account for."""
-    rng = np.random.default_rng(8)
-    held, halves = 0, []
-    for _ in range(40):
-        at_s = np.array([30.0 + 60.0 * n + (0.4 if together else rng.uniform(0, refresh)) for n in range(steps)])
-        load = _stairs(50.0, at_s, np.array([20.0 if n % 2 == 0 else -20.0 for n in range(steps)]))
-        series, age_s = _meter(rng, load, 60.0 * steps, step=0.1, noise=0.1, lag=lag, refresh=refresh)
-        found = lag_of(series, [_START_NS + round(at * NS) for at in at_s], 25.0, refresh_s=refresh)
-        held += found.lag_s.holds(lag + age_s)
-        halves.append(found.bound_s)
-    assert held / 40 >= 0.9
-    assert np.mean(halves) < (2.0 if together else 0.8)
-
-
-def test_a_step_that_cannot_be_seen_is_refused() -> None:
-    rng = np.random.default_rng(9)
-    series, _ = _meter(rng, _flat(50.0), 60.0, noise=1.0)
-    with pytest.raises(ValueError, match="lost in the meter's noise"):
-        lag_of(series, [_START_NS + 30 * NS], 25.0)
-    with pytest.raises(ValueError, match="fewer than"):
-        lag_of(series, [_START_NS + 500 * NS], 25.0)
-    with pytest.raises(ValueError, match="at least one step"):
-        lag_of(series, [], 25.0)
