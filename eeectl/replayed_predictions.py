@@ -1,7 +1,6 @@
 """`eeectl predict --network`: answers from the replay of the calls that a run recorded."""
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from analysis.calibration import Calibration
 from analysis.predict.what_if import WhatIf
 from analysis.report.table import cell_text
 from analysis.run_lab import lab_of_run, link_mbps, run_folder
-from eeectl.exit_status import DONE, INTERRUPTED
+from eeectl.exit_status import DONE
 from eeectl.lab_text import text_width
 from eeectl.prediction_text import Answers, prediction_plain, predictions_text
 from lab.errors import LabError
@@ -117,9 +116,8 @@ def predict_replayed(asked: Replays, questions: Sequence[WhatIf], bound_percent:
         answers = replays.answer(questions, pool, _said)
         phy = next((one.phy for one in questions if one.phy), "")
         best = None if bound_percent is None else replays.best(phy, bound_percent, pool, _said)
-    except KeyboardInterrupt:
-        print("eeectl: interrupted; finished replays are kept: the same command goes on.", file=sys.stderr)
-        return INTERRUPTED
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt("finished replays are kept: the same command goes on.") from error
     if as_json:
         plain: dict[str, Any] = {"profile": name, "answers": [prediction_plain(one) for one in answers]}
         print(json.dumps({"predictions": [plain | ({} if best is None else {"best_policy": _plain(best)})]}, indent=1))

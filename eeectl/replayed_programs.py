@@ -1,7 +1,6 @@
 """Programs on simulated networks: what `eeectl simulate` says of them."""
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -13,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.report.findings.finding import with_unit
-from eeectl.exit_status import DONE, INTERRUPTED
+from eeectl.exit_status import DONE
+from eeectl.going_on import keeping
 from lab.errors import LabError
 from simulation.description import Description
 from simulation.pool import Pool
@@ -41,11 +41,8 @@ def simulate_programs(description: Description, folder: Path, pool: Pool, *, as_
         line = f"seed {found.seed}, links {links}: {found.run_time_s:.6g} s, {found.messages} messages{again}"
         console.print(f"{line} [{len(results.replays)} of {most}]", highlight=False, markup=False)
 
-    try:
-        with results.alone():
-            replay_all(description, results, pool, done)
-    except KeyboardInterrupt:
-        return _interrupted(len(results.replays), folder)
+    with keeping(lambda: len(results.replays), "replay", folder), results.alone():
+        replay_all(description, results, pool, done)
     figures = compared(results.replays, machine_of(description))
     if as_json:
         replays = [_plain(one) for one in results.replays]
@@ -58,12 +55,6 @@ def simulate_programs(description: Description, folder: Path, pool: Pool, *, as_
         _print(description.name, figures, results.replays)
         print(f"replays: {folder / REPLAYS}")
     return DONE
-
-
-def _interrupted(kept: int, folder: Path) -> int:
-    words = "1 replay is" if kept == 1 else f"{kept} replays are"
-    print(f"eeectl: interrupted; {words} kept in {folder}: the same command goes on.", file=sys.stderr)
-    return INTERRUPTED
 
 
 def best_policy(description: Description, folder: Path, pool: Pool, bound_percent: float, *, as_json: bool) -> int:
@@ -79,10 +70,8 @@ def best_policy(description: Description, folder: Path, pool: Pool, bound_percen
         line = f"{one}: {simulated.result.run_time_s:.6g} s [{search.kept} of {len(search.asked)}]"
         console.print(line, highlight=False, markup=False)
 
-    try:
+    with keeping(lambda: search.kept, "replay", folder):
         tried = search.run(pool, done)
-    except KeyboardInterrupt:
-        return _interrupted(search.kept, folder)
     chosen = best(tried, bound_percent)
     if as_json:
         found = {"tried": [asdict(one) for one in tried], "best": asdict(chosen) if chosen else None}

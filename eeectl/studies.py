@@ -1,7 +1,6 @@
 """Studies: what `eeectl simulate` does with a file that names many simulations."""
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -15,7 +14,8 @@ from rich.table import Table
 
 from analysis.interval import Interval
 from analysis.report.findings.finding import with_unit
-from eeectl.exit_status import DONE, INTERRUPTED
+from eeectl.exit_status import DONE
+from eeectl.going_on import keeping
 from eeectl.report_files import ReportFiles, page_file
 from simulation.pool import Pool
 from simulation.studies.estimate import corrected, estimated_s
@@ -55,14 +55,8 @@ def simulate_study_file(file: Path, output: Path | None, pool: Pool, processes: 
     folder = output or Path(_FOLDER) / (study.name + (_WHOLE if whole and study.reduced is not None else ""))
     results = StudyResults(folder, cases)
     tasks = tasks_of(cases)
-    try:
-        with results.alone():
-            _run(study, tasks, results, pool, processes, whole=whole)
-    except KeyboardInterrupt:
-        kept = len(results.points)
-        words = "1 point is" if kept == 1 else f"{kept} points are"
-        print(f"eeectl: interrupted; {words} kept in {folder}: the same command goes on.", file=sys.stderr)
-        return INTERRUPTED
+    with keeping(lambda: len(results.points), "point", folder), results.alone():
+        _run(study, tasks, results, pool, processes, whole=whole)
     found = _report(study, cases, results, len(tasks), whole=whole)
     page = _write_page(found, folder) if options.report or options.advise else None
     _show(found, folder, page, options)

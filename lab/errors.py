@@ -1,29 +1,4 @@
-"""The error tree of the product, drawn once.
-
-::
-
-    LabError
-      InventoryError     the files are wrong: file, line, key and what would be right, all problems at once
-      PlanError
-        NoTree           no tree over the links allowed reaches every host
-        UnsafePlan       a step would close a loop, disconnect a host or cut a switch off from its management
-        UnsafeRollback   every known order of steps back would
-        LockOut          every known order of steps back might cut a switch off from its management
-        NotExpressible   a switch family cannot say what the plan needs
-      DeviceError        .device
-        Unreachable
-          AccessDenied   it answers and refuses the login
-          HostKeyChanged its SSH host key is not the trusted one
-        Rejected         the device refused a command, in its own words
-        Unreadable       its answer cannot be parsed
-          PortMismatch   its services and the inventory do not agree on which port is which
-        Ignored          the device accepted, and did something else
-      Drift              verified, and not as desired
-      JournalFailed      the next command could not be journalled, so it was not sent
-      RollbackFailed     the rollback failed: a person has to decide
-      ExperimentError    an experiment's file is wrong: reported as an inventory's mistakes are
-      RunFolderFailed    measurements can no longer be written
-      TwinLate           the twin fell behind the wall clock
+"""Errors that every package knows; docs/reference/errors.md draws the whole tree.
 
 Every error's text is one sentence: what is wrong, where, and what to do. A leaf carries its data as attributes.
 """

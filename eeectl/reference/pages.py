@@ -17,6 +17,7 @@ from controller.experiments import experiment
 from controller.model.capabilities import Capabilities
 from controller.power.table import METER_FAMILIES
 from eeectl.reference.commands import command_sections, command_table
+from eeectl.reference.errors import error_tree
 from eeectl.reference.manual import manual
 from eeectl.reference.models import cell, key_table, model_sections, prose
 from eeectl.reference.recorded import recorded_traces
@@ -52,6 +53,15 @@ def _commands() -> str:
         "4 an expectation is broken, 5 it is not shown (`eeectl check`), 130 interrupted.\n"
     )
     return _page("Commands", about, command_table(), command_sections())
+
+
+def _errors() -> str:
+    about = (
+        "What a command reports instead of doing it: one sentence that says what is wrong, where, and the way out.\n"
+        "Only `main` of `eeectl` prints them, on standard error; the exit status is then 1. With `--debug` it shows\n"
+        "the trace.\n\nEach error is of the kinds above it, too.\n"
+    )
+    return _page("Errors", about, error_tree())
 
 
 def _inventory() -> str:
@@ -363,6 +373,7 @@ def _abilities(able: Capabilities) -> str:
 
 PAGES: Final[Mapping[str, Callable[[], str]]] = {
     "docs/reference/commands.md": _commands,
+    "docs/reference/errors.md": _errors,
     "docs/reference/inventory.md": _inventory,
     "docs/reference/truth.md": _truth,
     "docs/reference/experiments.md": _experiments,

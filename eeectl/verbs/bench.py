@@ -2,7 +2,6 @@
 
 import json
 import statistics
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from controller.experiments.experiment_file import experiment_of
 from controller.experiments.session import RunOptions, RunResult, run_new, validated_lab
 from controller.experiments.traffic import node_traffic, read_traffic
 from eeectl.after_dashes import AfterDashes
-from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
+from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
 from eeectl.lab_name import require_up
 from eeectl.lab_text import text_width
 from eeectl.notice import Notice
@@ -78,9 +77,6 @@ def bench(
     """
     if listed:
         return _list(program, as_json=as_json)
-    if not program and not command:
-        print("eeectl bench: no program is named: name one, write a command after --, or give --list.", file=sys.stderr)
-        return WRONG_USE
     program, parameters = program_of(program, command, dict(pairs(values, "--set sleep_us=100")))
     content = options.content(program, parameters, f"bench-{program}")
     source = YamlSource("the command line", content | {"blocks": 1, "guards": {"retry_failed": False}})

@@ -3,7 +3,6 @@
 import itertools
 import json
 import statistics
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +23,7 @@ from analysis.links.probed_path import path_links
 from controller.experiments.experiment_file import experiment_of
 from controller.experiments.probing import ECHOES, eee_sentence, read_lines
 from controller.experiments.session import RunOptions, run_new, validated_lab
-from eeectl.exit_status import INTERRUPTED
+from eeectl.exit_status import DONE
 from eeectl.lab_name import LabName, known_lab, lab_operand, require_up
 from eeectl.set_options import pair_in
 from lab.errors import LabError
@@ -148,8 +147,8 @@ def probe(
         path = trial_folder(result.folder, 0) / ECHOES
         why = (failed.why if failed else "") or str(result.outcome.cause or "it was stopped")
         where = f" The echoes until then are in {path}." if path.exists() else ""
-        print(f"eeectl: the probe is not valid: {why}{where}", file=sys.stderr)
-        return INTERRUPTED if result.outcome.interrupted else 1
+        sentence = f"the probe is not valid: {why}{where}"
+        raise KeyboardInterrupt(sentence) if result.outcome.interrupted else LabError(sentence)
     shown = [_Shown.of(a, trial) for trial in trials]
     invalid = next((trial.why for trial in trials if not trial.valid), "")
     found, policy, why = (None, None, "") if no_fit or invalid else _policy(result.folder)
@@ -161,8 +160,8 @@ def probe(
         _print_policy(found, policy, why)
         print(f"run {result.folder}")
     if invalid:
-        print(f"eeectl: the probe is not valid: {invalid}", file=sys.stderr)
-    return 1 if invalid else 0
+        raise LabError(f"the probe is not valid: {invalid}")
+    return DONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from rich.table import Table
 
 from analysis.interval import Interval
 from analysis.report.findings.finding import with_unit
-from eeectl.exit_status import DONE, INTERRUPTED
+from eeectl.exit_status import DONE
+from eeectl.going_on import keeping
 from eeectl.replayed_programs import best_policy, simulate_programs
 from eeectl.studies import StudyOptions, simulate_study_file
 from eeectl.verbs.report import report_simulations
@@ -149,14 +150,8 @@ def _simulate(description: Description, folder: Path, pool: Pool, *, report: boo
     def done(simulated: Simulated[Point]) -> None:
         console.print(f"{_line(simulated)} [{len(results.points)} of {most}]", highlight=False, markup=False)
 
-    try:
-        with results.alone():
-            simulate_all(fitted, results, pool, done, draws)
-    except KeyboardInterrupt:
-        kept = len(results.points)
-        words = "1 point is" if kept == 1 else f"{kept} points are"
-        print(f"eeectl: interrupted; {words} kept in {folder}: the same command goes on.", file=sys.stderr)
-        return INTERRUPTED
+    with keeping(lambda: len(results.points), "point", folder), results.alone():
+        simulate_all(fitted, results, pool, done, draws)
     page = report_simulations([folder], None) if report else None
     from simulation.report.data import read_simulation  # noqa: PLC0415 - models of power take a second to load
 

@@ -14,7 +14,7 @@ from controller.drivers.factory.table import FACTORY
 from controller.transports.first_contact import Way
 from controller.transports.host_keys import fingerprint, known_hosts_of
 from controller.transports.kept_keys import HostKey
-from eeectl.exit_status import DONE, REFUSED
+from eeectl.exit_status import DONE
 from eeectl.interactive import ask_person
 from eeectl.lab_name import LabName, known_lab, require_up
 from lab.credentials import read_secret
@@ -135,8 +135,7 @@ def first_contact(
     way = options.way()
     contact = prepare(one, setup, way, options.login(one, way))
     if not _agreed(contact, yes=yes):
-        print("eeectl: nothing was sent.", file=sys.stderr)
-        return REFUSED
+        raise LabError("nothing was sent.")
 
     def confirm(key: HostKey) -> bool:
         print(f"{one.name} at {one.address} shows the host key {fingerprint(key)}.")

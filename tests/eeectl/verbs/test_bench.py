@@ -74,7 +74,7 @@ def test_a_mistake_is_reported_in_one_sentence(words: str, sentence: str, capsys
 
 
 def test_a_program_is_required(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["bench"]) == 2
+    assert run(["bench"]) == 1
     assert "--list" in capsys.readouterr().err
 
 
