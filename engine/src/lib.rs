@@ -67,6 +67,14 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     )?;
     module.add_class::<python::interconnect::NetworkSimulation>()?;
     module.add_class::<python::replay::ProgramReplay>()?;
+    module.add(
+        "TraceError",
+        module.py().get_type::<python::trace::TraceError>(),
+    )?;
+    module.add_function(wrap_pyfunction!(
+        python::trace::read_time_independent,
+        module
+    )?)?;
     module.add_function(wrap_pyfunction!(
         python::interconnect::network_facts,
         module

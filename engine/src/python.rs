@@ -10,4 +10,5 @@ pub mod lab_clock;
 pub mod read;
 pub mod replay;
 pub mod show;
+pub mod trace;
 pub mod virtual_engine;

@@ -1,12 +1,14 @@
-"""A program as the engine takes it: rows of 48 bytes, and lists of numbers beside them."""
+"""A program as the engine takes it, and gives it: rows of 48 bytes, and lists of numbers beside them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import polars as pl
 
 from simulation.replay.checks import flat_lists
-from simulation.replay.program import Program
+from simulation.replay.program import SCHEMA, Program
 
 ROW: Final = np.dtype(
     [
@@ -40,11 +42,15 @@ class Records:
     communicators: list[list[int]]
 
 
+_PLAIN: Final = ("call", "flags", "communicator", "peer", "tag", "request", "bytes", "compute_ns")
+"""Columns of a replay file that rows have as they are."""
+
+
 def records(program: Program) -> Records:
     """Pack a program."""
     calls = program.calls
     rows = np.zeros(calls.height, dtype=ROW)
-    for name in ("call", "flags", "communicator", "peer", "tag", "request", "bytes", "compute_ns"):
+    for name in _PLAIN:
         rows[name] = calls[name].to_numpy()
     lengths = calls["sizes"].list.len().fill_null(0).to_numpy().astype(np.uint64)
     rows["list_length"] = lengths
@@ -52,3 +58,24 @@ def records(program: Program) -> Records:
     first: Any = np.searchsorted(calls["rank"].to_numpy(), np.arange(program.ranks + 1))
     lists = flat_lists(calls["sizes"]).astype("<i8")
     return Records(rows.tobytes(), first.tolist(), lists.tobytes(), [list(ranks) for ranks in program.communicators])
+
+
+def calls_of(rows: bytes, lists: bytes, ends: Sequence[int]) -> pl.DataFrame:
+    """The columns of a replay file: the inverse of `records`. Rank r ends before row `ends[r]`."""
+    packed = np.frombuffer(rows, dtype=ROW)
+    lengths: Any = np.diff(np.asarray(ends, dtype=np.int64), prepend=0)
+    columns = {name: pl.Series(name, packed[name]).cast(SCHEMA[name]) for name in _PLAIN}
+    columns["rank"] = pl.Series("rank", np.repeat(np.arange(len(lengths), dtype=np.uint32), lengths))
+    columns["sizes"] = _sizes(packed, np.frombuffer(lists, dtype="<i8"))
+    return pl.DataFrame([columns[name] for name in SCHEMA])
+
+
+def _sizes(packed: Any, numbers: Any) -> pl.Series:
+    """The list of each row, null where it is empty."""
+    length = packed["list_length"]
+    row = np.flatnonzero(length)
+    owner = np.repeat(np.arange(len(row), dtype=np.uint32), length[row])
+    listed = pl.DataFrame({"owner": owner, "sizes": numbers}).group_by("owner", maintain_order=True).agg("sizes")
+    at = np.full(len(packed), len(row), dtype=np.uint32)
+    at[row] = np.arange(len(row))
+    return pl.concat([listed["sizes"], pl.Series("sizes", [None], dtype=SCHEMA["sizes"])]).gather(at)

@@ -9,6 +9,7 @@ from eee_engine._engine import (
     ProgramReplay,
     SimulationError,
     SnmpAgent,
+    TraceError,
     VirtualEngine,
     cap_processors,
     error_densities,
@@ -18,6 +19,7 @@ from eee_engine._engine import (
     phy_profiles,
     prove_deadlock_free,
     read_lab_clock,
+    read_time_independent,
     zero_load_cycles,
 )
 
@@ -30,6 +32,7 @@ __all__ = [
     "ProgramReplay",
     "SimulationError",
     "SnmpAgent",
+    "TraceError",
     "VirtualEngine",
     "cap_processors",
     "error_densities",
@@ -39,5 +42,6 @@ __all__ = [
     "phy_profiles",
     "prove_deadlock_free",
     "read_lab_clock",
+    "read_time_independent",
     "zero_load_cycles",
 ]

@@ -596,6 +596,22 @@ class ProgramReplay:
     def node_channels(self) -> list[SimulatedChannel]: ...  # to nodes, then from nodes; the node stands for a router
     def packet_hops(self) -> int: ...
 
+class TraceError(Exception):
+    """A line that cannot be used. `args` are the number of the file, of the line (0: the whole file), a sentence that
+    goes on after both, and a remedy or None."""
+
+class PackedCalls(TypedDict):
+    """Calls as `ProgramReplay.add_program` takes them."""
+
+    rows: bytes
+    lists: bytes
+    ends: list[int]  # the row behind the last one of each rank
+    makes_communicators: bool
+    tests: bool  # requests are tested
+
+def read_time_independent(texts: Sequence[bytes], ns_per_operation: float) -> PackedCalls:
+    """The calls of SimGrid's time-independent traces, from the texts of all files; TraceError."""
+
 def network_facts(topology: Mapping[str, object]) -> NetworkFacts: ...
 def prove_deadlock_free(topology: Mapping[str, object], routing: str, vcs: int) -> list[tuple[int, int, int]] | None:
     """None, or a cycle of virtual channels that wait for each other: router, port of the router, virtual channel."""

@@ -12,6 +12,7 @@
 //! | `running`, `requests`, `stepping` | a rank's calls; what they wait for; the steps of collective calls |
 //! | `protocol`, `waiting` | what happens to messages; what ranks wait for |
 //! | `scheduling` | jobs begin on nodes, and end |
+//! | [`ti`] | SimGrid's time-independent traces |
 //! | `ahead` | what the next events need comes into the cache |
 
 mod agenda;
@@ -33,6 +34,7 @@ mod slots;
 mod state;
 pub mod step;
 mod stepping;
+pub mod ti;
 pub mod transport;
 mod waiting;
 

@@ -6,3 +6,4 @@ mod jobs;
 mod laws;
 mod matching;
 mod support;
+mod ti;

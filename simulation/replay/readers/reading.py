@@ -50,6 +50,14 @@ def head_of(path: Path) -> bytes:
         raise UnreadableFile(str(path), 0, f"cannot be read ({error.strerror})", "name the trace's files") from error
 
 
+def bytes_of(path: Path) -> bytes:
+    """All of a file; UnreadableFile if it cannot be read."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableFile(str(path), 0, f"cannot be read ({error.strerror})", "name the trace's files") from error
+
+
 def lines_of(path: Path) -> Iterator[tuple[Place, str]]:
     """The lines of a text, without their ends, each with its place; the same place is moved on."""
     place = Place(path)

@@ -5,9 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
+from polars.testing import assert_frame_equal
 
 from simulation.replay.program import Program
-from simulation.replay.records import ROW, records
+from simulation.replay.records import ROW, calls_of, records
 from tests.support.laws import law
 from tests.support.replay_programs import programs, ring
 
@@ -30,6 +31,15 @@ def test_rows_hold_the_columns(program: Program) -> None:
         found |= {"request": request, "bytes": size, "compute_ns": compute_ns}
         assert found == {name: want[name] for name in found}
         assert numbers[at : at + length] == (want["sizes"] or [])
+
+
+@law(100)
+@given(programs())
+def test_columns_come_back_from_rows(program: Program) -> None:
+    made = records(program)
+    sizes = program.calls["sizes"]
+    want = program.calls.with_columns(sizes.set(sizes.list.len() == 0, None))
+    assert_frame_equal(calls_of(made.rows, made.lists, made.first[1:]), want)
 
 
 def test_a_row_is_48_bytes_without_gaps() -> None:

@@ -1,0 +1,410 @@
+//! The calls of a rank, verb by verb.
+
+use super::packed::{Packed, Row};
+use super::requests::ended;
+use super::words::{duration_ns, need, shown, size, whole_number};
+use super::{Line, Refusal, Trace};
+
+/// Calls by number: `simulation/replay/calls.py` has the same.
+const SEND: u16 = 1;
+const ISEND: u16 = 4;
+const RECV: u16 = 7;
+const IRECV: u16 = 8;
+const BARRIER: u16 = 16;
+const BCAST: u16 = 17;
+const REDUCE: u16 = 18;
+const ALLREDUCE: u16 = 19;
+const GATHER: u16 = 20;
+const GATHERV: u16 = 21;
+const SCATTER: u16 = 22;
+const SCATTERV: u16 = 23;
+const ALLGATHER: u16 = 24;
+const ALLGATHERV: u16 = 25;
+const ALLTOALL: u16 = 26;
+const ALLTOALLV: u16 = 27;
+const REDUCE_SCATTER: u16 = 28;
+const SCAN: u16 = 30;
+const EXSCAN: u16 = 31;
+
+const ANY: i32 = -1;
+const NOBODY: i32 = -2;
+const MOST_TAG: i64 = i32::MAX as i64;
+
+/// Bytes of an element by the number of its type, on 64 bits.
+const TYPE_BYTES: [i64; 60] = [
+    8, 4, 1, 2, 8, 4, 1, 8, 1, 1, 2, 4, 8, 8, 16, 4, 1, 1, 2, 4, 8, 1, 2, 4, 8, 8, 16, 32, 8, 8, 8,
+    16, 16, 8, 8, 8, 16, 16, 4, 4, 8, 16, 8, 16, 16, 4, 2, 4, 8, 16, 32, 1, 8, 16, 32, 0, 0, 1, 8,
+    8,
+];
+
+/// A rank among all, and the speed of its processor.
+#[derive(Copy, Clone)]
+pub(super) struct World {
+    pub(super) rank: u32,
+    pub(super) ranks: u32,
+    pub(super) ns_per_operation: f64,
+}
+
+impl World {
+    pub(super) fn peer(self, word: &[u8]) -> Result<i32, String> {
+        match word {
+            b"-555" => Ok(ANY),
+            b"-666" => Ok(NOBODY),
+            _ => self.member(word),
+        }
+    }
+
+    pub(super) fn tag(self, word: &[u8]) -> Result<i32, String> {
+        if word == b"-444" {
+            return Ok(ANY);
+        }
+        Ok(whole_number(word, ANY.into(), MOST_TAG, "a tag")? as i32)
+    }
+
+    fn member(self, word: &[u8]) -> Result<i32, String> {
+        Ok(whole_number(word, 0, i64::from(self.ranks) - 1, "a rank")? as i32)
+    }
+}
+
+/// Add the calls of a rank.
+///
+/// # Errors
+/// A line that cannot be used.
+pub(super) fn read(world: World, lines: &[Line<'_>], trace: &mut Trace) -> Result<(), Refusal> {
+    let mut rank = Rank {
+        world,
+        ended: ended(world, lines)?,
+        reached: 0,
+        begun: Vec::new(),
+        element: 1,
+        numbers: Vec::new(),
+    };
+    let mut words = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let verb = line.split(&mut words);
+        match verb {
+            b"comm_split" | b"comm_dup" => trace.makes_communicators = true,
+            b"test" => trace.tests = true,
+            _ => {}
+        }
+        rank.read(at, verb, &words, &mut trace.calls)
+            .map_err(|sentence| line.refuse(sentence))?;
+    }
+    Ok(())
+}
+
+struct Rank {
+    world: World,
+    ended: Vec<(usize, usize)>,
+    /// How many of those have been read.
+    reached: usize,
+    /// Numbers of requests in the order of their begins.
+    begun: Vec<i64>,
+    /// Bytes of an element whose type is not named.
+    element: i64,
+    /// Of the list that is written.
+    numbers: Vec<i64>,
+}
+
+type Words<'a> = &'a [&'a [u8]];
+
+impl Rank {
+    fn read(
+        &mut self,
+        at: usize,
+        verb: &[u8],
+        words: Words,
+        out: &mut Packed,
+    ) -> Result<(), String> {
+        match verb {
+            b"send" | b"recv" | b"isend" | b"irecv" => self.point(verb, words, out),
+            b"wait" | b"waitall" | b"test" => {
+                self.wait(at, out);
+                Ok(())
+            }
+            b"compute" => {
+                need(words, 1, 1)?;
+                out.compute(duration_ns(words[0], self.world.ns_per_operation)?);
+                Ok(())
+            }
+            b"sleep" => {
+                need(words, 1, 1)?;
+                out.compute(duration_ns(words[0], 1e9)?);
+                Ok(())
+            }
+            b"init" => {
+                need(words, 0, 1)?;
+                self.element = if words.is_empty() { 1 } else { 8 };
+                Ok(())
+            }
+            b"finalize" | b"comm_size" | b"comm_split" | b"comm_dup" | b"location" => Ok(()),
+            b"sendRecv" => self.both(words, out),
+            _ => self.collective(verb, words, out),
+        }
+    }
+
+    fn collective(&mut self, verb: &[u8], words: Words, out: &mut Packed) -> Result<(), String> {
+        match verb {
+            b"barrier" => {
+                need(words, 0, 0)?;
+                out.call(Row::of(BARRIER, 0), &[]);
+                Ok(())
+            }
+            b"bcast" => {
+                need(words, 1, 3)?;
+                self.rooted(
+                    BCAST,
+                    (words, 1),
+                    size(words[0], self.bytes_of(words, 2)?)?,
+                    out,
+                )
+            }
+            b"reduce" => {
+                need(words, 2, 4)?;
+                self.rooted(
+                    REDUCE,
+                    (words, 2),
+                    size(words[0], self.bytes_of(words, 3)?)?,
+                    out,
+                )?;
+                out.compute(duration_ns(words[1], self.world.ns_per_operation)?);
+                Ok(())
+            }
+            b"allreduce" => self.vector(ALLREDUCE, words, out),
+            b"scan" => self.vector(SCAN, words, out),
+            b"exscan" => self.vector(EXSCAN, words, out),
+            b"alltoall" => self.blocks(ALLTOALL, words, out),
+            b"allgather" => self.blocks(ALLGATHER, words, out),
+            b"gather" => {
+                need(words, 2, 5)?;
+                self.rooted(
+                    GATHER,
+                    (words, 2),
+                    size(words[0], self.bytes_of(words, 3)?)?,
+                    out,
+                )
+            }
+            b"scatter" => {
+                need(words, 2, 5)?;
+                self.rooted(
+                    SCATTER,
+                    (words, 2),
+                    size(words[1], self.bytes_of(words, 4)?)?,
+                    out,
+                )
+            }
+            b"gatherv" => self.gatherv(words, out),
+            b"scatterv" => self.scatterv(words, out),
+            b"allgatherv" => self.allgatherv(words, out),
+            b"alltoallv" => self.alltoallv(words, out),
+            b"reducescatter" => self.reduce_scatter(words, out),
+            _ => Err(format!(
+                "has the call {}, which the format does not have",
+                shown(verb)
+            )),
+        }
+    }
+
+    fn wait(&mut self, at: usize, out: &mut Packed) {
+        self.numbers.clear();
+        while let Some(&(line, begin)) = self.ended.get(self.reached) {
+            if line != at {
+                break;
+            }
+            self.numbers.push(self.begun[begin]);
+            self.reached += 1;
+        }
+        if !self.numbers.is_empty() {
+            out.wait(&self.numbers);
+        }
+    }
+
+    fn point(&mut self, verb: &[u8], words: Words, out: &mut Packed) -> Result<(), String> {
+        if words.len() == 2 {
+            return Err(
+                "has a message without a tag, as up to SimGrid 3.19 (simgrid_convert_TI_traces adds tags)"
+                    .into(),
+            );
+        }
+        need(words, 3, 4)?;
+        if words[2] == b"-1" {
+            return Err("has a receive of unknown size".into());
+        }
+        let peer = self.world.peer(words[0])?;
+        let bytes = size(words[2], self.bytes_of(words, 3)?)?;
+        let tag = self.world.tag(words[1])?;
+        let (call, begins) = match verb {
+            b"send" => (SEND, false),
+            b"recv" => (RECV, false),
+            b"isend" => (ISEND, true),
+            _ => (IRECV, true),
+        };
+        let row = Row {
+            call,
+            peer,
+            tag,
+            bytes,
+        };
+        if begins {
+            self.begun.push(out.begin(row).into());
+        } else {
+            out.call(row, &[]);
+        }
+        Ok(())
+    }
+
+    fn both(&mut self, words: Words, out: &mut Packed) -> Result<(), String> {
+        need(words, 4, 6)?;
+        let sent = size(words[0], self.bytes_of(words, 4)?)?;
+        let received = size(words[2], self.bytes_of(words, 5)?)?;
+        let (to, from) = (self.world.peer(words[1])?, self.world.peer(words[3])?);
+        let mut begin = |call, peer, bytes| {
+            let row = Row {
+                peer,
+                ..Row::of(call, bytes)
+            };
+            i64::from(out.begin(row))
+        };
+        let receive = begin(IRECV, from, received);
+        let send = begin(ISEND, to, sent);
+        out.wait(&[send, receive]);
+        Ok(())
+    }
+
+    /// A call with its root among the words, and the same bytes for all.
+    fn rooted(
+        &self,
+        call: u16,
+        root: (Words, usize),
+        bytes: i64,
+        out: &mut Packed,
+    ) -> Result<(), String> {
+        let row = Row {
+            peer: self.root(root.0, root.1)?,
+            ..Row::of(call, bytes)
+        };
+        out.call(row, &[]);
+        Ok(())
+    }
+
+    fn vector(&self, call: u16, words: Words, out: &mut Packed) -> Result<(), String> {
+        need(words, 2, 3)?;
+        out.call(
+            Row::of(call, size(words[0], self.bytes_of(words, 2)?)?),
+            &[],
+        );
+        out.compute(duration_ns(words[1], self.world.ns_per_operation)?);
+        Ok(())
+    }
+
+    /// Send and receive count, types.
+    fn blocks(&self, call: u16, words: Words, out: &mut Packed) -> Result<(), String> {
+        need(words, 2, 4)?;
+        out.call(
+            Row::of(call, size(words[0], self.bytes_of(words, 2)?)?),
+            &[],
+        );
+        Ok(())
+    }
+
+    fn gatherv(&mut self, words: Words, out: &mut Packed) -> Result<(), String> {
+        let ranks = self.world.ranks as usize;
+        need(words, ranks + 1, ranks + 4)?;
+        let own = size(words[0], self.bytes_of(words, ranks + 2)?)?;
+        let into = self.bytes_of(words, ranks + 3)?;
+        self.of_root(GATHERV, (words, 1), (own, into), out)
+    }
+
+    fn scatterv(&mut self, words: Words, out: &mut Packed) -> Result<(), String> {
+        let ranks = self.world.ranks as usize;
+        need(words, ranks + 1, ranks + 4)?;
+        let own = size(words[ranks], self.bytes_of(words, ranks + 3)?)?;
+        let from = self.bytes_of(words, ranks + 2)?;
+        self.of_root(SCATTERV, (words, 0), (own, from), out)
+    }
+
+    /// Gatherv and Scatterv: blocks from a word on, which the root alone has; the rank's own bytes, and an element's.
+    fn of_root(
+        &mut self,
+        call: u16,
+        blocks: (Words, usize),
+        (own, element): (i64, i64),
+        out: &mut Packed,
+    ) -> Result<(), String> {
+        let (words, from) = blocks;
+        let ranks = self.world.ranks as usize;
+        let root = self.root(words, ranks + 1)?;
+        self.numbers.clear();
+        if root == self.world.rank as i32 {
+            self.list(&words[from..from + ranks], element)?;
+        }
+        let row = Row {
+            peer: root,
+            ..Row::of(call, own)
+        };
+        out.call(row, &self.numbers);
+        Ok(())
+    }
+
+    fn allgatherv(&mut self, words: Words, out: &mut Packed) -> Result<(), String> {
+        let ranks = self.world.ranks as usize;
+        need(words, ranks + 1, usize::MAX)?;
+        let behind = words.len() - ranks - 1;
+        let typed = behind == 1 || behind == 2 || behind == ranks + 2; // else displacements alone follow
+        let into = if typed {
+            self.bytes_of(words, ranks + 2)?
+        } else {
+            self.element
+        };
+        self.numbers.clear();
+        self.list(&words[1..=ranks], into)?;
+        let own = self.numbers[self.world.rank as usize];
+        out.call(Row::of(ALLGATHERV, own), &self.numbers);
+        Ok(())
+    }
+
+    fn alltoallv(&mut self, words: Words, out: &mut Packed) -> Result<(), String> {
+        let ranks = self.world.ranks as usize;
+        need(words, 2 * ranks + 2, 2 * ranks + 4)?;
+        let from = self.bytes_of(words, 2 * ranks + 2)?;
+        let into = self.bytes_of(words, 2 * ranks + 3)?;
+        self.numbers.clear();
+        self.list(&words[1..=ranks], from)?;
+        let sent = self.numbers.iter().sum();
+        self.list(&words[ranks + 2..2 * ranks + 2], into)?;
+        out.call(Row::of(ALLTOALLV, sent), &self.numbers);
+        Ok(())
+    }
+
+    fn reduce_scatter(&mut self, words: Words, out: &mut Packed) -> Result<(), String> {
+        let ranks = self.world.ranks as usize;
+        need(words, ranks + 1, ranks + 2)?;
+        let element = self.bytes_of(words, ranks + 1)?;
+        self.numbers.clear();
+        self.list(&words[..ranks], element)?;
+        let whole = self.numbers.iter().sum();
+        out.call(Row::of(REDUCE_SCATTER, whole), &self.numbers);
+        out.compute(duration_ns(words[ranks], self.world.ns_per_operation)?);
+        Ok(())
+    }
+
+    fn list(&mut self, words: Words, element: i64) -> Result<(), String> {
+        for word in words {
+            self.numbers.push(size(word, element)?);
+        }
+        Ok(())
+    }
+
+    fn root(&self, words: Words, at: usize) -> Result<i32, String> {
+        words.get(at).map_or(Ok(0), |word| self.world.member(word))
+    }
+
+    /// Of an element of the type at a position, where there is one.
+    fn bytes_of(&self, words: Words, at: usize) -> Result<i64, String> {
+        let Some(word) = words.get(at) else {
+            return Ok(self.element);
+        };
+        let most = TYPE_BYTES.len() as i64 - 1;
+        Ok(TYPE_BYTES[whole_number(word, 0, most, "a type")? as usize])
+    }
+}
