@@ -246,7 +246,7 @@ def _run(
         lab_controller.waiting = partial(untimed, lateness_monitor)
         with (
             SignalHandling() as signals,
-            attach(run.folder, lab, options.views),
+            attach(run.folder, lab, options.views, progress.say),
             Collector(sources, run, (guard_sink, *([loops] if loops is not None else []))) as collector,
         ):
             note_clocks(run, hosts)

@@ -40,8 +40,16 @@ class Feed(Protocol):
     def url(self) -> str:
         """Address of the metrics for Prometheus; empty without them."""
 
+    @property
+    def trouble(self) -> str:
+        """Why samples are not exported; empty if they are, or need not be."""
+
     def close(self) -> None:
         """Stop what the feed has started."""
+
+
+def _export_alarms(trouble: str) -> list[Alarm]:
+    return [Alarm("bad", f"samples are not exported: {trouble}")] if trouble else []
 
 
 class RunFeed:
@@ -63,19 +71,25 @@ class RunFeed:
         if self._views is not None:
             self._views.take_update(update, self._tail.facts)
         facts = self._tail.facts
+        alarms = _export_alarms(self.trouble)
         if facts["state"] != "running":
-            return self._state.view(self._state.last_ns, facts)
+            return self._state.view(self._state.last_ns, facts, alarms)
         now_ns, clocks = now_of(self._read_clock)
         silent_s = (now_ns - self._state.last_ns) / 1e9
         if silent_s > _SILENT_S and self._state.last_ns:
             gone = Alarm("bad", f"nothing was written for {silent_s:.0f} s: the run's process may be gone")
-            return self._state.view(self._state.last_ns, facts, [gone])
-        return self._state.view(now_ns, facts, clocks=clocks)
+            return self._state.view(self._state.last_ns, facts, [gone, *alarms])
+        return self._state.view(now_ns, facts, alarms, clocks)
 
     @property
     def url(self) -> str:
         """Address of the metrics for Prometheus; empty without them."""
         return self._views.url if self._views is not None else ""
+
+    @property
+    def trouble(self) -> str:
+        """Why samples are not exported; empty if they are, or need not be."""
+        return self._views.trouble if self._views is not None else ""
 
     def close(self) -> None:
         """Close its views: nothing else is open."""
@@ -163,12 +177,17 @@ class LabFeed:
         if self._views is not None:
             self._views.take_update(update, {})
         _, clocks = now_of(self._read_clock)
-        return self._state.view(self._memory.clock.now_ns(), clocks=clocks)
+        return self._state.view(self._memory.clock.now_ns(), more=_export_alarms(self.trouble), clocks=clocks)
 
     @property
     def url(self) -> str:
         """Address of the metrics for Prometheus; empty without them."""
         return self._views.url if self._views is not None else ""
+
+    @property
+    def trouble(self) -> str:
+        """Why samples are not exported; empty if they are, or need not be."""
+        return self._views.trouble if self._views is not None else ""
 
     def close(self) -> None:
         """End the sampling. A query of EEE settings that is under way ends by itself."""

@@ -206,7 +206,7 @@ class LoopSession:
         sources = sources_of(lab, period_s=period_s, lpi_period_s=sampling.lpi_period_s)
         network.require_counters({timed.source.name for timed in sources})
         with (
-            attach(self.run.folder, lab, self.run_options.views),
+            attach(self.run.folder, lab, self.run_options.views, self.progress.say),
             Collector(sources, self.run, (counters,)) as collector,
         ):
             hosts = [lab.host(name) for name in self.experiment.measure.hosts]

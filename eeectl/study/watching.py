@@ -42,6 +42,11 @@ class StudyFeed:
         """Address of the metrics of the run for Prometheus; empty without them."""
         return self._feed.url if self._feed is not None else ""
 
+    @property
+    def trouble(self) -> str:
+        """Why samples of the run are not exported; empty if they are, or need not be."""
+        return self._feed.trouble if self._feed is not None else ""
+
     def close(self) -> None:
         """Close the feed of the run."""
         if self._feed is not None:

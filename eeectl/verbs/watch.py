@@ -16,6 +16,7 @@ from rich.console import Console
 from controller.collecting.collect import check_period
 from controller.live.clocks import WallPace
 from controller.live.export.attach import ViewOptions, Views, listening_at
+from controller.live.export.trouble import TroubleReport
 from controller.live.feeds import Feed, LabFeed
 from controller.live.screen.once import as_text
 from controller.live.screen.terminal_size import size_of
@@ -171,9 +172,11 @@ def _serve(feed: Feed, show: Callable[[LabView], None]) -> None:
     """Update the exports and what `show` shows until Ctrl-C."""
     ending, pace = threading.Event(), WallPace(own_clock())
     said = ""
+    exports = TroubleReport(lambda sentence: print(f"eeectl: {sentence}", file=sys.stderr, flush=True))
     with contextlib.suppress(KeyboardInterrupt):
         while True:
             show(feed.poll())
+            exports.update(feed.trouble)
             if feed.url and feed.url != said:
                 said = feed.url
                 print(f"metrics are at {said}; stop with Ctrl-C.", file=sys.stderr, flush=True)

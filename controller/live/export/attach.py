@@ -2,15 +2,16 @@
 
 The exports of a run read its folder, which is the truth, in a thread of their own: ::
 
-    with attach(run.folder, lab, ViewOptions(prometheus="127.0.0.1:9464")):
+    with attach(run.folder, lab, ViewOptions(prometheus="127.0.0.1:9464"), print):
         ...  # the run
 
-They cannot delay the run, and an error in them ends the export and not the run.
+They cannot delay the run, and an error in them ends the export and not the run. `say` gets a sentence when an export
+fails, when it works again, and at the end about what was not exported.
 """
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +22,7 @@ from controller.live.export.influx_server import InfluxTarget
 from controller.live.export.latest import Latest
 from controller.live.export.prometheus import LabMetrics, PrometheusExporter
 from controller.live.export.run_metrics import RunMetrics
+from controller.live.export.trouble import TroubleReport
 from controller.live.state.source_state import SourceStates
 from lab.errors import LabError
 from lab.model import Lab, Secret
@@ -118,6 +120,13 @@ class Views:
         """Why samples are not exported; empty if they are."""
         return self.broken or (self._writer.trouble if self._writer is not None else "")
 
+    @property
+    def unsent(self) -> str:
+        """What the InfluxDB server did not get, after `close`, in words; empty if it got all."""
+        count = self._writer.unsent_batches if self._writer is not None else 0
+        why = self.trouble or "the buffer was full, or the server refused them"
+        return f"{count} polls or events were not exported ({why.rstrip('.')})" if count else ""
+
     def take_update(self, update: Update, facts: Mapping[str, Any]) -> None:
         """Export what is new; `facts` are those of the run, empty without a run."""
         for batch in update.batches:
@@ -144,7 +153,7 @@ class Views:
 
 
 @contextlib.contextmanager
-def attach(folder: Path, lab: Lab, options: ViewOptions) -> Iterator[Views | None]:
+def attach(folder: Path, lab: Lab, options: ViewOptions, say: Callable[[str], None]) -> Iterator[Views | None]:
     """Export a run while the context lasts, including its last sample. None if `options` ask for no export."""
     if not options:
         yield None
@@ -155,12 +164,15 @@ def attach(folder: Path, lab: Lab, options: ViewOptions) -> Iterator[Views | Non
 
     def follow() -> None:
         ended = False
+        trouble = TroubleReport(say)
         while True:
             try:
                 views.take_update(tail.poll(), tail.facts)
             except (LabError, OSError) as error:
                 views.broken = f"the run's folder cannot be read any more: {error}"
+                trouble.update(views.broken)
                 return
+            trouble.update(views.trouble)
             if ended:
                 return
             ended = ending.wait(_POLL_S)
@@ -173,6 +185,8 @@ def attach(folder: Path, lab: Lab, options: ViewOptions) -> Iterator[Views | Non
         ending.set()
         thread.join()
         views.close()
+        if views.unsent:
+            say(f"{views.unsent}; the run's folder has them.")
 
 
 def _lines(update: Update, tags: Mapping[str, str]) -> Iterator[str]:

@@ -30,17 +30,19 @@ _LEFT_OUT: Final = frozenset({"tick", "due_ns", "sent_ns", "received_ns"})
 def lines_of(batch: Batch, tags: Mapping[str, str]) -> Iterator[str]:
     """Line protocol of a batch: measurement `eee_TABLE`, at the midpoint of request and response in ns.
 
-    Polls that were missed have no time and are left out, as are values that are missing or not finite.
+    Polls that were missed have no time and are left out, as are values that are missing or not finite. A field always
+    has the type of its column: InfluxDB refuses a series whose type changes.
     """
     time_ns = midpoint_ns(batch)
     if time_ns is None:
         return
     labels = _LABELS.get(batch.table, TABLES[batch.table].keys)
-    names = [name for name in TABLES[batch.table].names if name not in _LEFT_OUT and name not in labels]
+    kinds = {column.name: column.kind for column in TABLES[batch.table].columns}
+    names = [name for name in kinds if name not in _LEFT_OUT and name not in labels]
     fixed = _tags(dict(sorted(tags.items())))
     for row in rows_of(batch, (*labels, *names)):
         own = _tags({label: str(row[label]) for label in labels if row[label] is not None})
-        fields = ",".join(text for name in names if (text := _field(name, row[name])))
+        fields = ",".join(text for name in names if (text := _field(name, _typed(row[name], kinds[name]))))
         if fields:
             yield f"eee_{batch.table}{fixed}{own} {fields} {time_ns}"
 
@@ -58,6 +60,10 @@ def _tags(tags: Mapping[str, str]) -> str:
 def _tag(text: str) -> str:
     """A tag's key or value; it cannot have line breaks, and a backslash at its end would escape the comma after it."""
     return text.replace("\n", " ").rstrip("\\").translate(_TAG_ESCAPES)
+
+
+def _typed(value: object, kind: str) -> object:
+    return float(value) if kind == "float" and isinstance(value, int) else value
 
 
 def _field(name: str, value: object) -> str:
@@ -106,6 +112,8 @@ class InfluxWriter:
         self.dropped_batches = 0
         self.refused_batches = 0
         self.written_lines = 0
+        self.unsent_batches = 0
+        """Batches and lines that were taken and are not written: they wait, were dropped or refused."""
         self.trouble = ""
         self._thread = threading.Thread(target=self._write, name="write to influx", daemon=True)
         self._thread.start()
@@ -114,10 +122,11 @@ class InfluxWriter:
         """Hold a batch, or a line of `line_of`, for the writer; a full buffer drops its oldest."""
         with self._lock:
             self.dropped_batches += len(self._held) == self._held.maxlen
+            self.unsent_batches += 1
             self._held.append(batch)
 
     def close(self, timeout_s: float = TIMEOUT_S) -> None:
-        """Try once to write what waits, and end; what the server does not take in time is dropped."""
+        """Try once to write what waits, and end; what the server does not take in time stays in `unsent_batches`."""
         self._ending.set()
         self._thread.join(timeout_s)
 
@@ -147,6 +156,8 @@ class InfluxWriter:
                 self.dropped_batches += max(0, len(batches) - room)
         else:
             self.written_lines += len(lines)
+            with self._lock:
+                self.unsent_batches -= len(batches)
         self.trouble = reason
         return bool(reason) and not invalid
 

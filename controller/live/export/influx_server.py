@@ -7,16 +7,25 @@ from typing import Final
 from lab.credentials import read_secret
 from lab.errors import LabError
 from lab.model import NO_SECRET, Secret
+from lab.plain_text import one_line
 
 TIMEOUT_S: Final = 5.0
 _INVALID: Final = frozenset({400, 413, 422})
 _SHOWN: Final = 300
 """Characters of a server's answer that an error repeats."""
+_REMEDIES: Final = {
+    401: "correct --influx-token-file",
+    403: "correct --influx-token-file",
+    404: "correct --influx-bucket or the address",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class InfluxTarget:
-    """A server. `token` says where its API token is; empty for a server that needs none, such as VictoriaMetrics."""
+    """A server. `token` says where its API token is; empty for a server that needs none, such as VictoriaMetrics.
+
+    InfluxDB 1.8 and later 1.x take USER:PASSWORD as the token and DATABASE or DATABASE/POLICY as the bucket.
+    """
 
     url: str
     bucket: str
@@ -58,8 +67,11 @@ class InfluxServer:
         try:
             self._writer.write(self._target.bucket, self._target.organisation, body, self._precision)
         except ApiException as error:
+            if not error.status:  # no answer: TLS was refused
+                return f"{self._name} does not answer ({one_line(str(error.reason))})", False
             text = str(error.body or error.reason).strip()[:_SHOWN]
-            return f"{self._name} refuses samples with {error.status}: {text}", error.status in _INVALID
+            remedy = f"; {_REMEDIES[error.status]}" if error.status in _REMEDIES else ""
+            return f"{self._name} refuses samples with {error.status}: {text}{remedy}", error.status in _INVALID
         except (HTTPError, OSError, UnicodeDecodeError) as error:
             return f"{self._name} does not answer ({error})", False
         return "", False

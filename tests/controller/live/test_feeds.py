@@ -195,7 +195,7 @@ def test_exports_have_cables_trials_actuations_and_probes() -> None:
 
 
 def test_an_export_of_a_run_has_its_last_sample_and_ends_with_it(run: Run) -> None:
-    with attach(run.folder, LAB, ViewOptions(prometheus="127.0.0.1:0")) as views:
+    with attach(run.folder, LAB, ViewOptions(prometheus="127.0.0.1:0"), print) as views:
         assert views is not None
         run.append(poll("sw1", "switch", 0))
         run.flush()
@@ -203,13 +203,25 @@ def test_an_export_of_a_run_has_its_last_sample_and_ends_with_it(run: Run) -> No
         eventually("a source that is up is exported", lambda: "eee_source_up{" in _scraped(url))
     with pytest.raises(OSError, match="refused"):
         _scraped(url)
-    with attach(run.folder, LAB, ViewOptions()) as none:
+    with attach(run.folder, LAB, ViewOptions(), print) as none:
         assert none is None
+
+
+def test_an_export_that_fails_is_an_alarm_of_the_view(run: Run) -> None:
+    views = Views(LAB, ViewOptions(prometheus="127.0.0.1:0"), "toy")
+    feed = RunFeed(run.folder, LAB, views)
+    try:
+        assert not any("not exported" in alarm.text for alarm in feed.poll().alarms)
+        views.broken = "the server is away"
+        assert feed.trouble == "the server is away"
+        assert "samples are not exported: the server is away" in [alarm.text for alarm in feed.poll().alarms]
+    finally:
+        feed.close()
 
 
 @pytest.mark.slow
 def test_a_folder_that_disappears_ends_the_export_and_not_the_run(run: Run) -> None:
-    with attach(run.folder, LAB, ViewOptions(prometheus="127.0.0.1:0")) as views:
+    with attach(run.folder, LAB, ViewOptions(prometheus="127.0.0.1:0"), print) as views:
         assert views is not None
         shutil.move(run.folder / "run.yaml", run.folder / "gone")
         eventually("trouble is shown", lambda: views.trouble)
@@ -288,12 +300,14 @@ def test_a_terminal_is_drawn_on_and_restored(run: Run, key: str) -> None:
 
 @pytest.mark.slow
 def test_serving_without_a_screen_ends_at_ctrl_c(run: Run) -> None:
-    argv = [sys.executable, "-m", "eeectl.cli", "watch", str(run.folder), "--no-screen", "--prometheus", "0"]
+    exports = ("--prometheus", "0", "--influx", "http://127.0.0.1:1")
+    argv = [sys.executable, "-m", "eeectl.cli", "watch", str(run.folder), "--no-screen", *exports]
     with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
             url = process.stderr.readline().split()[3].rstrip(";")
             assert "eee_run_info" in _scraped(url)
+            assert process.stderr.readline().startswith("eeectl: samples are not exported: 127.0.0.1:1 does not answer")
             process.send_signal(signal.SIGINT)
             assert process.wait(30) == 0
         finally:

@@ -209,7 +209,7 @@ def test_no_query_of_any_panel_is_empty(
     lab = load_lab(folder)
     with ExitStack() as opened:
         run = opened.enter_context(_recorded(lab, tmp_path / "runs"))
-        views = opened.enter_context(attach(run.folder, lab, ViewOptions(prometheus="127.0.0.1:0")))
+        views = opened.enter_context(attach(run.folder, lab, ViewOptions(prometheus="127.0.0.1:0"), print))
         assert views is not None
         (port,) = opened.enter_context(reserved_ports())
         server = _Prometheus(tmp_path, views.url.split("/")[2], port)

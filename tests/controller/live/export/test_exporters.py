@@ -2,13 +2,12 @@
 
 import json
 import socket
-import subprocess
 import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -25,9 +24,8 @@ from controller.live.export.run_metrics import RunMetrics
 from lab.errors import LabError
 from record.run_tail import Update
 from record.sample_tables import PORTS, Batch
+from tests.controller.live.export.conftest import StartServer
 from tests.support.labs.toy_view import LAB, T0, event, loop_decided, loop_epoch
-from tests.support.needs import needs
-from tests.support.ports import reserved_ports
 from tests.support.waiting import eventually
 
 _QUICK = WritePace(0.02, (0.02, 0.05))
@@ -180,6 +178,7 @@ def test_lines_escape_special_characters() -> None:
     )
     assert lines[1].endswith(" 2500")
     assert "energy_joule=3600.0" in lines[1]
+    assert "power_watt=7.0," in list(lines_of(_watts(2_000, 7), {}))[1], "a field keeps its type"
     assert ",feeds=" not in lines[0]  # an empty tag is left out
     assert "energy_joule" not in lines[2]  # null
     assert "in_byte=1000i" in next(iter(lines_of(_ports(1), {})))
@@ -277,45 +276,13 @@ def test_an_invalid_address_is_refused(url: str) -> None:
 # -- Debian's own servers
 
 
-@pytest.fixture
-def port() -> Iterator[int]:
-    with reserved_ports() as (one,):
-        yield one
-
-
-@pytest.fixture
-def start(tmp_path: Path) -> Iterator[Callable[..., None]]:
-    """Start a server and wait until it answers; it is ended with the test."""
-    running: list[subprocess.Popen[bytes]] = []
-
-    def begin(program: str, ready: str, *arguments: str) -> None:
-        needs(program)
-        with (tmp_path / f"{program}.log").open("wb") as log:
-            running.append(subprocess.Popen([program, *arguments], stdout=log, stderr=log))
-
-        def answers() -> bool:
-            assert running[-1].poll() is None, (tmp_path / f"{program}.log").read_text()
-            try:
-                urllib.request.urlopen(ready, timeout=1).close()  # noqa: S310 - ours
-            except OSError:
-                return False
-            return True
-
-        eventually(f"{program} answers", answers)
-
-    yield begin
-    for process in running:
-        process.terminate()
-        process.wait(20)
-
-
 def _asked(url: str, **query: str) -> list[dict[str, Any]]:
     with urllib.request.urlopen(f"{url}?{urllib.parse.urlencode(query)}", timeout=5) as answer:  # noqa: S310
         return json.load(answer)["data"]["result"]  # type: ignore[no-any-return]
 
 
 @pytest.mark.slow
-def test_prometheus_scrapes_it(tmp_path: Path, start: Callable[..., None], port: int) -> None:
+def test_prometheus_scrapes_it(tmp_path: Path, start: StartServer, port: int) -> None:
     latest = Latest(lambda: 0.0)
     for batch in (_ports(1), _watts(1), _lpi(1)):
         latest.take(batch)
@@ -347,7 +314,7 @@ def test_prometheus_scrapes_it(tmp_path: Path, start: Callable[..., None], port:
 
 
 @pytest.mark.slow
-def test_victoria_metrics_takes_it(tmp_path: Path, start: Callable[..., None], port: int) -> None:
+def test_victoria_metrics_takes_it(tmp_path: Path, start: StartServer, port: int) -> None:
     base = f"http://127.0.0.1:{port}"
     writer = InfluxWriter(InfluxTarget(base, "lab", "us"), {"lab": "toy, it's"})
     now_ns = time.time_ns()

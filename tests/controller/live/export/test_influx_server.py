@@ -98,7 +98,8 @@ def test_lines_bucket_organisation_and_token_arrive_as_they_are(stub: _Stub, tmp
     ("status", "text", "reason", "invalid"),
     [
         (400, b"cannot parse", "refuses samples with 400: cannot parse", True),
-        (401, b"no", "refuses samples with 401: no", False),
+        (401, b"no", "refuses samples with 401: no; correct --influx-token-file", False),
+        (404, b"no", "refuses samples with 404: no; correct --influx-bucket or the address", False),
         (302, b"elsewhere", "refuses samples with 302: elsewhere", False),
         (503, "schl\u00e4ft".encode("latin-1"), "does not answer", False),
     ],
@@ -112,6 +113,14 @@ def test_an_answer_says_whether_the_request_was_wrong(
     server.close()
     assert reason in said
     assert was_invalid is invalid
+
+
+def test_a_server_without_tls_does_not_answer_https(stub: _Stub) -> None:
+    server = InfluxServer(InfluxTarget(_url(stub).replace("http:", "https:"), "b"))
+    reason, invalid = server.send(_LINES)
+    server.close()
+    assert "does not answer (SSLError" in reason
+    assert not invalid
 
 
 def test_a_server_that_says_nothing_costs_the_time_out_and_no_more() -> None:

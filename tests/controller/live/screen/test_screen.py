@@ -85,6 +85,10 @@ class _Toy:
     def url(self) -> str:
         return ""
 
+    @property
+    def trouble(self) -> str:
+        return ""
+
     def close(self) -> None:
         pass
 
