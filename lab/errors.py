@@ -80,13 +80,13 @@ class UnsafePlan(PlanError):
 
 
 class UnsafeRollback(PlanError):
-    """Every known order of steps makes a lab worse than it was found; `cause` is what the first one would do."""
+    """Every known order of rollback steps makes the lab worse; `cause` is what the first order would do."""
 
     def __init__(self, cause: UnsafePlan) -> None:
         self.cause = cause
         super().__init__(
-            f"no safe order of steps leads back, as one would {cause.harm} ({' - '.join(cause.path)}), so nothing was "
-            "sent: set the switches named there up from their consoles and try again, or accept the lab as it is with "
+            f"no safe rollback is known: it would {cause.harm} ({' - '.join(cause.path)}), so nothing was sent: set "
+            "up the switches named there from their consoles and try again, or accept the lab as it is with "
             "`eeectl adopt`."
         )
 
@@ -99,9 +99,9 @@ class LockOut(PlanError):
         self.entry = entry
         self.vid = vid
         super().__init__(
-            f"every known order of steps might cut {switch} off from its management, which reaches it from {entry} in "
-            f"VLAN {vid}, so nothing was sent: turn spanning tree off at the switches that lost their settings, or set "
-            f"{switch} up, from their consoles, then try again."
+            f"no safe rollback is known: it might cut {switch} off from its management, which comes from {entry} in "
+            f"VLAN {vid}, so nothing was sent: at their consoles, turn spanning tree off at the switches that lost "
+            f"their settings, or set {switch} up, then try again."
         )
 
 
@@ -112,7 +112,7 @@ class NotExpressible(PlanError):
         self.switch = switch
         self.family = family
         self.feature = feature
-        super().__init__(f"{switch} is a {family}, which cannot do {feature}: choose another plan or family.")
+        super().__init__(f"{switch} is a {family}, which does not support {feature}: choose another plan or family.")
 
 
 class TableFull(NotExpressible):
@@ -132,7 +132,7 @@ class Unreachable(DeviceError):
 
 
 class AccessDenied(Unreachable):
-    """The device answers, and takes neither password nor key (or the reference to them is wrong)."""
+    """The device answers, but accepts neither password nor key (or the reference to them is wrong)."""
 
 
 class HostKeyChanged(Unreachable):
@@ -154,11 +154,11 @@ class Unreadable(DeviceError):
     def __init__(self, device: str, command: str, output: str) -> None:
         self.command = command
         self.output = output
-        super().__init__(device, f"answered '{command}' with what this version cannot read: {output.strip()[:200]}")
+        super().__init__(device, f"cannot read the answer to '{command}': {output.strip()[:200]}")
 
 
 class PortMismatch(Unreadable):
-    """Which of the device's interfaces a port of the inventory is cannot be known for certain."""
+    """A port of the inventory cannot be matched with an interface of the device for certain."""
 
     def __init__(self, device: str, command: str, sentence: str) -> None:
         self.command = command
@@ -167,7 +167,7 @@ class PortMismatch(Unreadable):
 
 
 class Ignored(DeviceError):
-    """The device took a change without complaint, and its state is another."""
+    """The device accepted a change without complaint, but its state differs."""
 
     def __init__(self, device: str, wanted: str, found: str) -> None:
         self.wanted = wanted

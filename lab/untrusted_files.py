@@ -128,13 +128,13 @@ def check_size(text: str) -> None:
         return
     root = YAML(typ="safe", pure=True).compose(text)
     if root is not None and _entries(root, {}, 0) > _MOST_ENTRIES:
-        raise ValueError(f"its aliases write out to more than {_MOST_ENTRIES} entries")
+        raise ValueError(f"its aliases expand to more than {_MOST_ENTRIES} entries")
 
 
 def _entries(node: Node, counted: dict[int, int], nested: int) -> int:
     """Entries below a node, each alias counted as what it stands for."""
     if nested > _MOST_NESTED:
-        raise ValueError(f"it is nested in more than {_MOST_NESTED} levels, or an alias stands inside its own anchor")
+        raise ValueError(f"it is nested in more than {_MOST_NESTED} levels, or an alias is inside its own anchor")
     known = counted.get(id(node))
     if known is not None:
         return known

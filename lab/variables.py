@@ -73,7 +73,7 @@ def _ssh_arguments(text: str) -> str:
 
 def _variable(text: str) -> str:
     if not _VARIABLE.fullmatch(text):
-        raise ValueError("this is not a name of an environment variable such as EEE_SWITCH_PASSWORD")
+        raise ValueError("this is not the name of an environment variable: write one such as EEE_SWITCH_PASSWORD")
     return text
 
 
@@ -249,7 +249,7 @@ class StripVars(_SnmpVars):
     def _chained(cls, unit: int, info: ValidationInfo) -> int:
         family = info.data.get("family")
         if unit and family is not None and family not in _CHAINED:
-            raise ValueError(f"units of a chain are known of {', '.join(_CHAINED)} only, not of a {family}")
+            raise ValueError(f"a {family} has no unit numbers; only {', '.join(_CHAINED)} have")
         return unit
 
     @model_validator(mode="after")

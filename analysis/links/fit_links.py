@@ -171,7 +171,7 @@ def _together(one: ProbedPair, alike: Sequence[ProbedPair]) -> ProbedPair:
 def _claimed(one: ProbedPair, known: Alone | None) -> LinkPolicy:
     if not one.awake and not one.path.sleeps_nowhere:
         raise NotEnoughData(
-            "it was probed only with EEE as it was, so a rise of the hosts themselves cannot be told from sleep: "
+            "it was never probed with EEE off, so slow hosts may look like sleeping links: "
             f"probe it with EEE off too (`eeectl probe {' '.join(one.pair)} --lab {one.run.facts.get('lab', 'LAB')} "
             "--paired`), and name both runs."
         )
@@ -233,8 +233,8 @@ def _one_state(trials: Sequence[Trial], state: State) -> Shown:
     states = {_summary(one) for one in shown}
     if len(states) > 1:
         raise NotEnoughData(
-            f"probes in one state of the lab ({state_text(state)}) met different states of EEE: "
-            "fit them as runs of their own."
+            f"probes of one state of the lab ({state_text(state)}) ran with different EEE settings: "
+            "fit each run by itself."
         )
     return shown[0] if shown else {}
 

@@ -148,7 +148,7 @@ def poisson(
     """
     load = rate_per_us * service_us
     if mode.mode != "deep" or not mode.sleep_waits:
-        raise ValueError("the closed form covers deep sleep whose Ts cannot be interrupted only")
+        raise ValueError("the closed form covers only deep sleep whose Ts cannot be interrupted")
     if not 0.0 < load < 1.0 or coalesce < 1:
         raise ValueError(f"the closed form needs a load between 0 and 1, not {load:g}, and at least one frame")
     hold_us, sleep_us, wake_us = float(mode.hold_us), float(mode.sleep_us), float(mode.wake_us)

@@ -255,7 +255,7 @@ def state_of(entries: Sequence[Entry]) -> JournalState:
     """What a journal's entries, of which the first is its head, add up to."""
     begun = entries[0]
     if not isinstance(begun, Begun):
-        raise LabError("its first line is not the head")
+        raise LabError("its first line is not a journal header")
     record = JournalState(begun, (Pass(begun.before, begun.steps),), tuple(entries))
     for entry in entries[1:]:
         record = _after(record, entry)
@@ -286,7 +286,7 @@ def _after(record: JournalState, entry: Entry) -> JournalState:  # noqa: C901, P
         case Done():
             return replace(record, outcome=entry.outcome, broken="")
         case Begun():
-            raise LabError("a second head follows the first")
+            raise LabError("it has two journal headers")
         case Acknowledged() | LinkSeen() | PuttingBack():
             return record
 

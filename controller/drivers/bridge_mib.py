@@ -82,7 +82,11 @@ def speeds_mbps(switch: Switch, at: Iterable[Place], answers: Answers) -> Mappin
             continue
         number = str(types.get(index, "")).removeprefix(".").removeprefix(_MAU_TYPES)
         if not number.isdecimal() or int(number) not in _MBPS_OF_MAU:
-            raise unreadable(switch, MAU_DEFAULT_TYPE, f"{place.name} does not negotiate and is {types.get(index)!r}")
+            raise unreadable(
+                switch,
+                MAU_DEFAULT_TYPE,
+                f"{place.name} does not negotiate, and its MAU type {types.get(index)!r} is unknown",
+            )
         found[place.name] = _MBPS_OF_MAU[int(number)]
     return found
 
@@ -99,7 +103,7 @@ def vlan_table(switch: Switch, at: Iterable[Place], answers: Answers) -> VlanTab
     bare = {vid: port_list(switch, VLAN_UNTAGGED, value) for (vid,), value in rows(switch, VLAN_UNTAGGED, answers)}
     for vid in sorted(vids):
         if vid not in egress or vid not in bare:
-            raise unreadable(switch, VLAN_EGRESS, f"VLAN {vid} exists and has no list of ports")
+            raise unreadable(switch, VLAN_EGRESS, f"VLAN {vid} exists, but its list of ports is missing")
     pvid = column(switch, PVID, answers)
     acceptable = column(switch, ACCEPTABLE_FRAME_TYPES, answers)
     filtering = column(switch, INGRESS_FILTERING, answers)

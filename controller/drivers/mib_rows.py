@@ -27,11 +27,11 @@ def rows(switch: Switch, walk: Walk, answers: Answers, width: int = 1) -> Iterat
     """Index and value of each row; `width` is how many numbers an index has."""
     answer = answers.get(walk)
     if answer is None or isinstance(answer, str):
-        raise unreadable(switch, walk, "nothing")
+        raise unreadable(switch, walk, "it is empty")
     for text, value in answer.items():
         parts = text.strip(".").split(".")
         if len(parts) != width or not all(_SUBIDENTIFIER.fullmatch(part) for part in parts):
-            raise unreadable(switch, walk, f"index {text}")
+            raise unreadable(switch, walk, f"index {text} has another form")
         yield tuple(map(int, parts)), value
 
 
@@ -48,14 +48,14 @@ def names(switch: Switch, walk: Walk, answers: Answers) -> Mapping[int, str]:
 def cell(switch: Switch, walk: Walk, numbers: Mapping[Index, int], index: int) -> int:
     """One row of a column of numbers."""
     if (index,) not in numbers:
-        raise unreadable(switch, walk, f"no row {index}")
+        raise unreadable(switch, walk, f"row {index} is missing")
     return numbers[(index,)]
 
 
 def integer(switch: Switch, walk: Walk, value: SnmpValue) -> int:
     """A value that has to be a number."""
     if not isinstance(value, int):
-        raise unreadable(switch, walk, f"{value!r}, which is not a number")
+        raise unreadable(switch, walk, f"{value!r} is not a number")
     return value
 
 
@@ -74,5 +74,5 @@ def ports_of(octets: bytes) -> frozenset[int]:
 def port_list(switch: Switch, walk: Walk, value: SnmpValue) -> frozenset[int]:
     """A value that has to be a PortList."""
     if not isinstance(value, bytes):
-        raise unreadable(switch, walk, f"{value!r}, which is not a list of ports")
+        raise unreadable(switch, walk, f"{value!r} is not a list of ports")
     return ports_of(value)

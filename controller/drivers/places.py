@@ -129,7 +129,7 @@ class _Finder:
         found = {walk: index for walk in self._columns if (index := self._found(walk, name)) is not None}
         if len(set(found.values())) > 1:
             said = " and ".join(f"{walk.name} has ifIndex {index}" for walk, index in found.items())
-            raise self._mismatch(IF_NAME, f"it has two interfaces for {name}: {said}")
+            raise self._mismatch(IF_NAME, f"{name} fits two interfaces ({said}): correct `ports` in hosts.yml")
         return next(iter(found.values()), None)
 
     def _found(self, walk: Walk, name: str) -> int | None:

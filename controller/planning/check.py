@@ -126,8 +126,8 @@ class Watch:
         """Apply a change and judge again what it touches; PlanError for a LAG that is not the inventory's."""
         if isinstance(change, PortChange) and change.before.lag != change.after.lag and not self._is_own(change):
             raise PlanError(
-                f"{change.switch}:{change.port} would have to join or leave a LAG, which a person has to do: set it up "
-                "as in cables.csv first."
+                f"{change.switch}:{change.port} would have to join or leave a LAG: set the LAG up as in cables.csv "
+                "first."
             )
         self.draft.apply(change)
         match change:

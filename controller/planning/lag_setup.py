@@ -63,8 +63,8 @@ def set_up_lag(
         except PlanError as error:
             refused.append(error)
     raise PlanError(
-        f"no safe way is known to set up {lag.link.name} from here ({str(refused[-1]).rstrip('.')}): give hosts "
-        "another path first, or shut its cables where hosts need none of them."
+        f"no safe order of steps sets up {lag.link.name} ({str(refused[-1]).rstrip('.')}): give hosts another path "
+        "first, or shut those of its cables that no host needs."
     ) from refused[-1]
 
 

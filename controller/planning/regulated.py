@@ -85,8 +85,8 @@ def senders_of(lab: Lab, state: State) -> tuple[Senders, ...]:
             continue
         if port.pvid not in live:
             raise PlanError(
-                f"{host} sends into VLAN {port.pvid}, which is no tree of a plan: run `eeectl apply` first, which "
-                "brings the lab to multi-tree routing."
+                f"{host} sends into VLAN {port.pvid}, which belongs to no tree: run `eeectl apply` first, "
+                "which sets up multi-tree routing."
             )
         found.setdefault((end.device, port.pvid), []).append(host)
     return tuple(Senders(switch, tuple(hosts), live[vid]) for (switch, vid), hosts in found.items())

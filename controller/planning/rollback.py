@@ -141,7 +141,9 @@ class _Candidates:
         """The journal's steps, without switches that are at the target already."""
         there = {name for name in self.odd if self.found.switches[name] == self.target.switches[name]}
         if there != set(self.odd):
-            raise PlanError("some switches are neither in a state of the journal nor in their state before it.")
+            raise PlanError(
+                "some switches match neither the journal nor their state before it: set them up from their consoles."
+            )
         return self._complete(follow(self.lab, self.found, self._without(there), self.abilities))
 
     def isolate(self) -> Plan:

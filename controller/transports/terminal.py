@@ -95,7 +95,7 @@ class Terminal:
 
     def _send(self, data: bytes, doing: str) -> None:
         if self._broken:
-            raise Unreachable(self.device, f"the session is over since {self._broken}")
+            raise Unreachable(self.device, f"the session ended earlier: {self._broken}")
         try:
             self._channel.settimeout(self._patience_s)
             self._channel.sendall(data)

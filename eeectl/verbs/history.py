@@ -167,7 +167,7 @@ def _lab_and_number(words: Sequence[str], lab: str) -> tuple[str, int | None]:
     if left and not lab:
         lab = left.pop(0)
     if left:
-        raise LabError(f"'{' '.join(words)}' is not what to roll back: write [LAB] [NUMBER], or [LAB] --all.")
+        raise LabError(f"'{' '.join(words)}' is neither a lab nor a change: write [LAB] [NUMBER], or [LAB] --all.")
     return lab, number
 
 

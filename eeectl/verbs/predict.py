@@ -200,7 +200,7 @@ def _percent(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1_000:
-        raise LabError(f"'{text}' is not a bound on slowdown: give percent, as in 1%.")
+        raise LabError(f"'{text}' is not a slowdown: give percent, as in 1%.")
     return value
 
 

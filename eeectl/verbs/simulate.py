@@ -220,7 +220,7 @@ def _check(description: Description) -> list[str]:
         around = ", ".join(f"router {router} port {port} VC {vc}" for router, port, vc in cycle)
         raise BrokenSimulation(
             f"{description.name}: with {description.routing} and {description.router.vcs} virtual channels packets can "
-            f"wait for each other in a circle ({around}): use more virtual channels or another routing."
+            f"deadlock ({around}): use more virtual channels or another routing."
         )
     return [*remarks, "No packets can wait for each other in a circle."]
 

@@ -138,11 +138,13 @@ def study(
     studied = _studied(program, command, values, factor, figure, ranks_per_host, timeout_s, launched)
     if programs is not None:
         if studied:
-            raise LabError("a file of programs says all about them: leave other programs and their options out.")
+            raise LabError(
+                "--programs takes all settings of programs from its file: leave other programs and their options out."
+            )
         studied = programs_in(programs)
     if resume is not None:
         if studied:
-            raise LabError("a study that is resumed has its program: leave the program and its options out.")
+            raise LabError("a resumed study keeps its program: leave the program and its options out.")
         folder = _resumed(StudyFolder.open(resume), precision, budget)
         known = load_lab(find_lab(folder.lab))
     else:

@@ -123,11 +123,15 @@ class CiscoIos:
         unknown = [port.name for port in switch.ports if interface_key(port.name) is None]
         if missing or unknown:
             said = (
-                f"it has no interface {', '.join(missing)}" if missing else f"{', '.join(unknown)} is no name of IOS's"
+                f"interface {', '.join(missing)} is missing"
+                if missing
+                else f"{', '.join(unknown)} is not an interface name of IOS"
             )
             raise Unreadable(switch.name, RUNNING.command, f"{said}: correct `ports` in hosts.yml")
         if len(names) != len(switch.ports):
-            raise Unreadable(switch.name, RUNNING.command, "hosts.yml has one interface of it under two names")
+            raise Unreadable(
+                switch.name, RUNNING.command, "hosts.yml has one interface under two names: remove one from `ports`"
+            )
         members = _members(configured, names)
         names |= {key: name for key, name in lags.items() if int(key[1]) in {number for number, _ in members.values()}}
         reading = _Reading(switch, configured, names, members, answers)
@@ -262,7 +266,7 @@ class _Reading:
                 number, mode = self.members[key]
                 held = replace(plain, lag=number, lag_mode=mode)
             elif key not in switchports:
-                raise Unreadable(self.switch.name, SWITCHPORTS.command, f"{name} is not there as a port that switches")
+                raise Unreadable(self.switch.name, SWITCHPORTS.command, f"{name} is missing, or is not a switchport")
             else:
                 held = self._held(switchports[key])
             made[name] = replace(

@@ -48,10 +48,10 @@ def read_vids(text: str) -> frozenset[int]:
     for atom in filter(None, re.split(r"[,\s]+", text)):
         found = _ATOM.fullmatch(atom)
         if not found:
-            raise ValueError(f"'{atom}' is not a VLAN")
+            raise ValueError(f"'{atom}' is not a VLAN number")
         first, last = int(found[1]), int(found[2] or found[1])
         if not 1 <= first <= last <= 4094:  # before they are written out, which may take all memory
-            raise ValueError(f"{first} to {last} are not VLANs")
+            raise ValueError(f"{first}-{last} is not a range of VLANs")
         vids.update(range(first, last + 1))
     return frozenset(vids)
 

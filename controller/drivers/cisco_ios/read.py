@@ -36,7 +36,7 @@ class Configured:
 def read_configuration(text: str) -> Configured:
     """Split a running configuration; ValueError if it is not one, or not whole."""
     if not re.search(r"^interface ", text, re.MULTILINE) or text.rsplit(maxsplit=1)[-1] != "end":
-        raise ValueError("it is not a whole running configuration")
+        raise ValueError("the running configuration is incomplete")
     found = Configured()
     inside: list[str] | None = None
     for line in text.splitlines():
@@ -77,9 +77,9 @@ def statics(configured: Configured) -> Iterator[tuple[int, bytes, Key | None]]:
         found = _STATIC.fullmatch(line)
         digits = found[1].replace(".", "") if found else ""
         if not found or not re.fullmatch(r"[0-9a-f]{12}", digits.lower()):
-            raise ValueError(f"'{line}' is not a known form of static entry")
+            raise ValueError(f"'{line}' is a static entry of an unknown form")
         if found[3] is None or (" " in found[3].strip() and interface_key(found[3]) is None):
-            raise ValueError(f"'{line}' does something else than to name one port: remove it")
+            raise ValueError(f"'{line}' drops frames or names several ports: remove it")
         yield int(found[2]), bytes.fromhex(digits), interface_key(found[3])
 
 
@@ -90,7 +90,7 @@ def read_vlans(text: str) -> frozenset[int]:
     """
     head = _VLAN_HEAD.search(text)
     if not head:
-        raise ValueError("it has no table of VLANs")
+        raise ValueError("the table of VLANs is missing")
     vids: set[int] = set()
     begun: int | None = None
     for line in text[head.end() :].splitlines():
@@ -103,7 +103,7 @@ def read_vlans(text: str) -> frozenset[int]:
             vids.add(begun)
             begun = None
     if begun is not None:
-        raise ValueError(f"VLAN {begun} has no status that is known")
+        raise ValueError(f"the status of VLAN {begun} is unknown")
     if 1 not in vids:
         raise ValueError("VLAN 1 is missing")
     return frozenset(vids) - UNUSABLE_VIDS
@@ -133,7 +133,7 @@ def read_switchports(text: str) -> Mapping[Key, Fields]:
         if key is not None and fields.get("Switchport") == "Enabled":
             found[key] = fields
     if not found:
-        raise ValueError("it names no port that switches")
+        raise ValueError("no port is a switchport")
     return found
 
 
@@ -164,7 +164,7 @@ def switchport_of(fields: Fields, *, tags_native: bool) -> Switchport:
     except KeyError as error:
         raise ValueError(f"{name} lacks {error}") from error
     if mode not in {"trunk", "static access", "dynamic auto", "dynamic desirable"}:
-        raise ValueError(f"{name} is in mode '{mode}', which no plan can work with")
+        raise ValueError(f"{name} is in mode '{mode}', which plans do not support: set access or trunk")
     if allowed.upper() == "ALL":
         vids = EVERY_VID
     else:
@@ -173,7 +173,7 @@ def switchport_of(fields: Fields, *, tags_native: bool) -> Switchport:
     if is_trunk and _tags_native(fields, tags_native=tags_native):
         raise ValueError(f"{name} tags its native VLAN: remove `vlan dot1q tag native`")
     if not is_trunk and fields.get("Voice VLAN", "none") != "none":
-        raise ValueError(f"{name} has a voice VLAN, which no plan can work with: remove it")
+        raise ValueError(f"{name} has a voice VLAN, which plans do not support: remove it")
     found = Switchport(is_trunk, _vid(access, name), _vid(native, name), vids)
     return replace(found, dynamic_lines=_dynamic_lines(fields, mode, found)) if mode.startswith("dynamic") else found
 

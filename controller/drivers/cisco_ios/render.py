@@ -67,9 +67,9 @@ def _port(switch: Switch, change: PortChange) -> Iterator[str]:
     before, after = change.before, change.after
     same_lag = (before.lag, before.lag_mode) == (after.lag, after.lag_mode)
     if not same_lag and before.admin_up and after.admin_up:
-        raise NotExpressible(switch.name, switch.family, f"a change of {change.port}'s LAG while it is in use")
+        raise NotExpressible(switch.name, switch.family, f"a change of the LAG of {change.port} while the port is up")
     if before.hold_us != after.hold_us:
-        raise NotExpressible(switch.name, switch.family, f"a hold time that is set, as port {change.port} needs it")
+        raise NotExpressible(switch.name, switch.family, f"setting a hold time, as on port {change.port}")
     if not after.admin_up and before.admin_up:
         yield "shutdown"
     yield from _membership(switch, change) if same_lag else _lag(after)

@@ -131,15 +131,15 @@ def check_word(device: str, what: str, value: str) -> None:
     """LabError if a command line would not take the value as one word; `what` names it without its secret."""
     if not value or _UNSAFE.search(value):
         raise LabError(
-            f"{device}: {what} has blanks, quotes, ? ! \\ or letters beyond ASCII, which its command line may take for "
-            "its own: choose another."
+            f"{device}: {what} has blanks, quotes, ? ! \\ or letters beyond ASCII, which the switch may interpret: "
+            "choose another."
         )
 
 
 def _protocol(switch: Switch, what: str, wanted: _Protocol, known: Mapping[_Protocol, str]) -> str:
     if wanted not in known:
         raise LabError(
-            f"{switch.name}: no line of {switch.family} is known for SNMPv3 {what} by {wanted}, only for "
+            f"{switch.name}: SNMPv3 {what} by {wanted} cannot be set up on {switch.family}, only by "
             f"{', '.join(known)}: change snmp_v3, or set it up by hand."
         )
     return known[wanted]

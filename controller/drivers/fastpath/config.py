@@ -108,9 +108,11 @@ def read_config(dialect: Dialect, switch: Switch, text: str) -> Config:
 
     lines = clean(text)
     if _HEADING not in lines or "configure" not in lines:
-        raise bad(f"no running configuration: {' '.join(lines[:3])}")
+        raise bad(f"this is not a running configuration: {' '.join(lines[:3])}")
     if any(not line.isprintable() for line in lines):
-        raise bad("characters that no configuration has: " + next(line for line in lines if not line.isprintable()))
+        raise bad(
+            "the configuration has unprintable characters: " + next(line for line in lines if not line.isprintable())
+        )
     reader = _Reader(dialect, switch)
     try:
         for line in lines[lines.index(_HEADING) + 1 :]:
@@ -118,7 +120,7 @@ def read_config(dialect: Dialect, switch: Switch, text: str) -> Config:
     except _Bad as why:
         raise bad(str(why)) from why
     if not reader.ended:
-        raise bad("it breaks off after: " + lines[-1])
+        raise bad("the configuration breaks off after: " + lines[-1])
     return replace(reader.config, blocks={name: tuple(own) for name, own in reader.blocks.items()})
 
 

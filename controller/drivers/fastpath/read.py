@@ -94,7 +94,7 @@ def _link(view: _View, ports: Mapping[str, PortState]) -> dict[str, PortState]:
             said = f"{name} is {words[not lines.shut]}, and SNMP has it {words[up]}: they may mean different ports"
             raise PortMismatch(view.switch.name, RUNNING, said)
         if not lines.negotiates and lines.speed_mbps is None:
-            raise view.refuse(f"{name} neither negotiates nor has a speed: give it one")
+            raise view.refuse(f"{name} neither negotiates nor has a fixed speed: set one")
         flow_control = lines.flow_control or (name in numbers and view.config.flow_control)  # a LAG's is its members'
         found[name] = replace(port, admin_up=up, speed_mbps=lines.speed_mbps, flow_control=flow_control)
     return found

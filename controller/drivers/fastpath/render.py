@@ -212,9 +212,9 @@ def _require_lag_change(dialect: Dialect, switch: Switch, change: PortChange) ->
     before, after = change.before, change.after
     same = (before.lag, before.lag_mode) == (after.lag, after.lag_mode)
     if same and after.lag is not None and not _same(before, after, *_MEMBERSHIP):
-        raise NotExpressible(switch.name, dialect.family, f"VLANs of {change.port}, which is in a LAG, by itself")
+        raise NotExpressible(switch.name, dialect.family, f"VLANs of a single LAG member ({change.port})")
     if not same and before.admin_up and after.admin_up:
-        raise NotExpressible(switch.name, dialect.family, f"a change of {change.port}'s LAG while it is in use")
+        raise NotExpressible(switch.name, dialect.family, f"a change of the LAG of {change.port} while the port is up")
 
 
 def _lag_lines(dialect: Dialect, before: PortState, after: PortState, *, settle: bool) -> list[str]:

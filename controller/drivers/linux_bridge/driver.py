@@ -266,7 +266,7 @@ def _commands(switch: Switch, change: Change) -> Iterator[str]:
             yield from _port_commands(bridge, change)
         case VlanChange(vid=vid, after=after):
             if vid == _DEFAULT_VLAN:
-                raise NotExpressible(switch.name, switch.family, f"VLAN {vid} that comes and goes")
+                raise NotExpressible(switch.name, switch.family, f"deleting or adding VLAN {vid}")
             yield f"bridge vlan {'add' if after else 'del'} dev {bridge} vid {vid} self"
         case StaticsChange():
             yield from _entry_commands(bridge, change)
@@ -279,15 +279,15 @@ def _require_expressible(switch: Switch, change: PortChange) -> None:
     link = ("speed_mbps", "flow_control", "eee", "hold_us")
     lacking = ""
     if after != without_bare_pvid(after) and before.lag is None:
-        lacking = f"a PVID that lets nothing in, or no ingress filtering, on port {port}"
+        lacking = f"a PVID without membership, or no ingress filtering, on port {port}"
     elif before.stp != after.stp:
-        lacking = f"spanning tree of port {port} alone"
+        lacking = f"spanning tree on port {port} alone"
     elif before.lag != after.lag and before.admin_up and after.admin_up:
-        lacking = f"a change of port {port}'s LAG while it is in use"
+        lacking = f"a change of the LAG of port {port} while the port is up"
     elif before.hold_us != after.hold_us and not _has_hold(switch):
-        lacking = f"a hold time on port {port} (the quirk `hold: true` says that its driver takes one)"
+        lacking = f"a hold time on port {port} (add the quirk `hold: true` if its driver accepts one)"
     elif _LAG.fullmatch(port) and any(getattr(before, field) != getattr(after, field) for field in link):
-        lacking = f"speed, flow control or EEE of {port} as a whole (they are its members')"
+        lacking = f"speed, flow control or EEE of the LAG {port} (set them on its members)"
     if lacking:
         raise NotExpressible(switch.name, switch.family, lacking)
 

@@ -271,7 +271,7 @@ def _steps(switch: Switch, change: Change) -> Iterator[str | Line]:
     match change:
         case PortChange():
             if change.port not in numbers:
-                raise NotExpressible(switch.name, switch.family, f"anything to {change.port}, a LAG")
+                raise NotExpressible(switch.name, switch.family, f"changes of {change.port}, which is a LAG")
             yield from _port_steps(switch, change, numbers[change.port])
         case VlanChange():
             flow = vlan_flow(change.vid)
@@ -336,11 +336,11 @@ def _read_ports(switch: Switch, answers: Answers) -> set[str]:
     numbers = {name: int(number) for number, name, _ in found}
     for name, number in _numbers(switch).items():
         if numbers.get(name) != number:
-            is_there = f"as port {numbers[name]}" if name in numbers else "nowhere"
+            shown = f"port {numbers[name]} of" if name in numbers else "missing on"
             raise Unreadable(
                 switch.name,
                 query.command,
-                f"{name} is there {is_there}, in the inventory it is port {number}: set its ofport_request",
+                f"{name} is {shown} the switch, but port {number} in the inventory: set its ofport_request",
             )
     return {name for _, name, config in found if "PORT_DOWN" in config.split()}
 

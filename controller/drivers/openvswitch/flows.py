@@ -212,7 +212,7 @@ def read_flows(text: str, numbers: Mapping[str, int]) -> SwitchState:
                 f"table={flow.table}, {flow.match} actions={flow.actions} is a flow that eeectl did not write"
             )
     for key in wanted.keys() - found.keys():
-        raise ForeignFlowError(f"table={key[0]}, {key[1]} is missing")
+        raise ForeignFlowError(f"the flow table={key[0]}, {key[1]} is missing")
     return state
 
 
@@ -252,7 +252,7 @@ def _state_of(flows: Iterable[Flow], names: Mapping[int, str]) -> SwitchState:
                 pass
     missing = sorted(set(names.values()) - set(ingress))
     if missing:
-        raise ForeignFlowError(f"no flow says what untagged frames of {', '.join(missing)} become")
+        raise ForeignFlowError(f"no flow sets the VLAN of untagged frames from {', '.join(missing)}")
     ports = {
         name: PortState(
             untagged_vids=frozenset(untagged[name]),

@@ -124,7 +124,7 @@ def _lines(switch: Switch, group: tuple[Change, ...]) -> Iterator[Line]:
 
 def _vlan_database(switch: Switch, vids: list[int], *, exists: bool) -> Iterator[Line]:
     if DEFAULT_VID in vids:
-        raise NotExpressible(switch.name, switch.family, "without VLAN 1, or make it anew")
+        raise NotExpressible(switch.name, switch.family, "deleting or adding VLAN 1")
     yield Line("vlan database", prompt=VLAN_DATABASE)
     for text in vid_lists(vids):
         yield Line(f"vlan {text}" if exists else f"no vlan {text}", prompt=VLAN_DATABASE)
@@ -166,12 +166,14 @@ def _port_lines(switch: Switch, change: PortChange) -> Iterator[Line]:
 def _check(switch: Switch, change: PortChange) -> None:
     before, after = change.before, change.after
     if before.lag != after.lag and before.admin_up and after.admin_up:
-        raise NotExpressible(switch.name, switch.family, f"a change of {change.port}'s LAG while it is in use")
+        raise NotExpressible(switch.name, switch.family, f"a change of the LAG of {change.port} while the port is up")
     if before.hold_us != after.hold_us:
-        raise NotExpressible(switch.name, switch.family, "an EEE hold time by command")
+        raise NotExpressible(switch.name, switch.family, "setting an EEE hold time")
     of_cables = (before.eee, before.speed_mbps) != (after.eee, after.speed_mbps)
     if lag_number(change.port) is not None and of_cables:
-        raise NotExpressible(switch.name, switch.family, f"EEE or speed of {change.port} as one: set its member ports")
+        raise NotExpressible(
+            switch.name, switch.family, f"EEE or speed of the LAG {change.port} (set them on its members)"
+        )
 
 
 def _lag_lines(before: PortState, after: PortState) -> Iterator[str]:

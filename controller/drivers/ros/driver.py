@@ -241,7 +241,7 @@ def _start(switch: Switch, lags: Sequence[str], base: SwitchState | None) -> dic
     names = (*(port.name for port in switch.ports), *lags)
     if base is not None and any(name not in known for name in names):
         new = ", ".join(name for name in names if name not in known)
-        raise Unreadable(switch.name, RUNNING.command, f"{new}, which was not there before: observe the lab anew")
+        raise Unreadable(switch.name, RUNNING.command, f"{new} is new on the switch: run the command again")
     return {name: known.get(name, PortState()) for name in names}
 
 
@@ -257,13 +257,15 @@ class _Reading:
         """Where the MIBs keep the ports. LAGs go by `po1` or `Po1`. None of the walks may have come back empty."""
         for walk in walks:
             if not self.answers.get(walk):
-                raise Unreadable(self.switch.name, f"a walk of {walk.oid}", "nothing")
+                raise Unreadable(self.switch.name, f"a walk of {walk.oid}", "it is empty")
         lags = {name for name in self.ports if lag_number(name) is not None}
         names = map(text_of, rows_of(self.answers, IF_NAME).values())
         found = {text.short_name(name): name for name in names if text.short_name(name) in lags}
         missing = sorted(lags - found.keys())
         if missing:
-            raise Unreadable(self.switch.name, "a walk of ifName", f"no {', '.join(missing)}, which has members")
+            raise Unreadable(
+                self.switch.name, "a walk of ifName", f"{', '.join(missing)} is missing, although it has members"
+            )
         return places(self.switch, self.answers, found)
 
     def link(self) -> None:
@@ -316,7 +318,7 @@ class _Reading:
 
     def _need(self, name: str, found: Mapping[str, object], show: Show) -> None:
         if name not in found:
-            raise Unreadable(self.switch.name, show.command, f"nothing about {name}")
+            raise Unreadable(self.switch.name, show.command, f"{name} is missing")
 
     def _set(self, name: str, **fields: Any) -> None:
         self.ports[name] = replace(self.ports[name], **fields)

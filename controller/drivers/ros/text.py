@@ -254,7 +254,7 @@ def _interfaces(switch: Switch, command: str, text: str) -> frozenset[str]:
         return frozenset()
     names = listed(re.sub(r"^ethernet\s+", "", text, flags=re.IGNORECASE))
     if names is None:
-        raise Unreadable(switch.name, command, f"interface {text}")
+        raise Unreadable(switch.name, command, f"interface {text} has an unknown name")
     return names
 
 

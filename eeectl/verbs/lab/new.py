@@ -85,7 +85,7 @@ def new(
 
 def _require_free(folder: Path) -> None:
     if not NAME.fullmatch(folder.name):
-        raise LabError(f"'{folder.name}' is no name of a lab: use lower-case letters, digits and dashes, at most 32.")
+        raise LabError(f"'{folder.name}' is not a lab name: use lower-case letters, digits and dashes, at most 32.")
     if folder.exists():
         raise LabError(f"{folder} exists already: take another name, or remove it.")
     known = known_labs().get(folder.name)

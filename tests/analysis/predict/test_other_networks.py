@@ -163,7 +163,7 @@ def test_all_configurations_of_a_run_are_predicted(
         (["--at", "sleep_us"], "is not KEY=VALUE"),
         (["--at", "sleep_us=7"], "no configuration has sleep_us=7: array_byte is one of 256, 4096"),
         (["--what-if", "deeper"], "is not a mode"),
-        (["--bound-slowdown", "much"], "is not a bound on slowdown"),
+        (["--bound-slowdown", "much"], "is not a slowdown"),
         (["--topology", "ring"], "no topology 'ring'"),
         (["--topology", "table-3", "--bound-slowdown", "1%"], "leave --topology out"),
         (["--lab", "nix"], "no lab 'nix'"),

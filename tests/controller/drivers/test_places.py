@@ -133,7 +133,7 @@ def test_whatever_the_numbers_are_a_port_is_where_its_name_is(order: list[int], 
 
 def test_columns_of_names_that_contradict_each_other_are_refused() -> None:
     shown = answers({1: "gi1", 2: "gi2"}, {1: 1, 2: 2}, {1: "gigabitethernet2", 2: "gigabitethernet1"})
-    with pytest.raises(Unreadable, match="two interfaces for gi1: ifName has ifIndex 1 and ifDescr has ifIndex 2"):
+    with pytest.raises(Unreadable, match=r"gi1 fits two interfaces \(ifName has ifIndex 1 and ifDescr has ifIndex 2"):
         places(switch("gi1", "gi2"), shown)
 
 

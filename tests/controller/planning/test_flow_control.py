@@ -99,7 +99,7 @@ def test_three_trunks_are_enough_for_a_circle() -> None:
     one, two, three = sorted(link.number for link in lab.trunks())
     around = ((["sw1"], {one, two}), (["sw2"], {two, three}), (["sw3"], {three, one}))
     state = _routed(lab, lambda topology, _links: written_routes(topology, around))
-    with pytest.raises(PlanError, match="wait for each other for ever"):
+    with pytest.raises(PlanError, match="wait for each other forever"):
         flow_control(lab, state, list(lab.trunks()), on=True, may_flap=True)
 
 
@@ -112,7 +112,7 @@ def test_no_plan_ends_in_a_circle_that_it_did_not_find() -> None:
     for end in (trunks[-1].a, trunks[-1].b):
         was = some.port(end.device, end.port)
         changes.append(PortChange(end.device, end.port, was, replace(was, flow_control=True)))
-    with pytest.raises(PlanError, match="wait for each other for ever"):
+    with pytest.raises(PlanError, match="wait for each other forever"):
         prove(RING, some, _steps(changes), None, {})
     # A lab that is found with a circle is not made worse by what has nothing to do with it, and can be freed of it.
     whole = _with(some, changes)
@@ -148,7 +148,7 @@ def test_any_sequence_leaves_no_circle(data: st.DataObject) -> None:
         on = data.draw(st.booleans())
         aim = {(end.device, end.port): {"flow_control": on} for link in chosen for end in (link.a, link.b)}
         if waiting_circle(lab, set_ports(state, aim)):
-            with pytest.raises(PlanError, match="wait for each other for ever"):
+            with pytest.raises(PlanError, match="wait for each other forever"):
                 flow_control(lab, state, chosen, on=on, may_flap=True)
         else:
             state = flow_control(lab, state, chosen, on=on, may_flap=True).end

@@ -150,7 +150,7 @@ def test_a_cable_that_is_up_outside_its_lag_is_no_step_of_a_plan() -> None:
         with pytest.raises(UnsafePlan, match="step 1 would close a loop beside LAG 1: sw1:t1--sw2:t1"):
             judge(TRIANGLE, state, [one, both])
     was = state.port("sw1", "t1")
-    with pytest.raises(PlanError, match="set it up"):
+    with pytest.raises(PlanError, match="set the LAG up"):
         check(TRIANGLE, state, [PortChange("sw1", "t1", was, replace(was, lag=7))])
     with pytest.raises(PlanError, match="should be members of LAG 1"):
         require_lags(TRIANGLE, half)

@@ -174,5 +174,5 @@ def test_a_link_that_would_close_the_circle_is_not_switched_on() -> None:
     start = _with_flow_control(factory_state(lab))
     last = max(Topology.of(lab).trunks)
     _, state = multi_tree(lab, start, shortest_routes, off=(last,))
-    with pytest.raises(PlanError, match="wait for each other for ever"):
+    with pytest.raises(PlanError, match="wait for each other forever"):
         link_on(lab, state, Topology.of(lab).trunks[last])

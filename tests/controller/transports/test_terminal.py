@@ -122,7 +122,7 @@ def test_a_question_that_nobody_foresaw_is_not_answered_and_ends_the_session() -
     terminal, toy = _logged_in({"reload": reload})
     with pytest.raises(Unreadable, match="Unsaved changes"):
         terminal.type_line("reload")
-    with pytest.raises(Unreachable, match="session is over"):
+    with pytest.raises(Unreachable, match="session ended earlier"):
         terminal.type_line("show clock")
     assert toy.lines == ["reload"]
 

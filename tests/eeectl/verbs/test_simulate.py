@@ -67,7 +67,7 @@ def test_a_network_that_can_deadlock_is_refused_with_the_cycle(file: Path, capsy
     file.write_text(text, encoding="utf-8")
     assert eeectl(["simulate", str(file)]) == 1
     err = capsys.readouterr().err
-    assert "wait for each other in a circle (router" in err
+    assert "packets can deadlock (router" in err
     assert err.count("\n") == 1
 
 

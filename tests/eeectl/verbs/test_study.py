@@ -55,7 +55,7 @@ def test_without_a_program_it_is_alltoall(tmp_path: Path) -> None:
         (["--set", "sleep_us=1"], "need a program: add --program NAME, or -- COMMAND"),
         (["--figure", "lammps"], "need a program: add --program NAME, or -- COMMAND"),
         (["--figure", "time=Time", "--", "/shared/halo"], "has 0 groups"),
-        (["--resume", "studies/x", "--program", "alltoall"], "a study that is resumed has its program"),
+        (["--resume", "studies/x", "--program", "alltoall"], "a resumed study keeps its program"),
     ],
 )
 def test_mistakes_are_reported_in_a_sentence(

@@ -149,7 +149,7 @@ class RosPersonality:
     def set_alias(self, port: int, text: str) -> None:
         """Set ifAlias, at most 64 characters."""
         if len(text) > 64:
-            raise Refused("a description has at most 64 characters", reason="bad-value")
+            raise Refused("the description is longer than 64 characters", reason="bad-value")
         self._port(port).description = plain(text)
 
     def set_pvid(self, port: int, vid: int) -> None:

@@ -24,7 +24,7 @@ CAPABILITIES = {"10h": 10, "10f": 10, "100h": 100, "100f": 100, "1000f": 1000, "
 def _description(where: Where, match: Match[Any]) -> None:
     text = plain(match.get("rest", ""))
     if len(text) > 64:
-        raise Refused("a description has at most 64 characters", reason="bad-value")
+        raise Refused("the description is longer than 64 characters", reason="bad-value")
     for setting in where.settings():
         setting.description = text
 

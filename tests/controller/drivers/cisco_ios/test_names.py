@@ -44,9 +44,9 @@ def test_other_interfaces_are_no_ports(name: str) -> None:
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (["Gi0/1", "gizmo3"], "gizmo3 is no name of IOS's"),
-        (["Gi0/1", "Et0/3"], "it has no interface Et0/3"),
-        (["Gi0/1", "GigabitEthernet0/1"], "one interface of it under two names"),
+        (["Gi0/1", "gizmo3"], "gizmo3 is not an interface name of IOS"),
+        (["Gi0/1", "Et0/3"], "interface Et0/3 is missing"),
+        (["Gi0/1", "GigabitEthernet0/1"], "one interface under two names"),
     ],
 )
 def test_a_port_that_is_missing_is_named_with_the_reason(names: list[str], words: str) -> None:

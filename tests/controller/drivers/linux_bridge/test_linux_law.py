@@ -203,12 +203,15 @@ def test_entries_of_a_port_that_has_left_are_flushed() -> None:
 @pytest.mark.parametrize(
     ("change", "feature"),
     [
-        (PortChange("sw1", "swp1", PortState(), PortState(pvid=5)), "PVID that lets nothing in"),
+        (PortChange("sw1", "swp1", PortState(), PortState(pvid=5)), "PVID without membership"),
         (PortChange("sw1", "swp1", PortState(), PortState(ingress_filtering=False)), "no ingress filtering"),
-        (PortChange("sw1", "swp1", PortState(), PortState(stp=False)), "spanning tree of port swp1"),
-        (PortChange("sw1", "swp1", PortState(), PortState(lag=2)), "change of port swp1's LAG while it is in use"),
+        (PortChange("sw1", "swp1", PortState(), PortState(stp=False)), "spanning tree on port swp1"),
+        (
+            PortChange("sw1", "swp1", PortState(), PortState(lag=2)),
+            "change of the LAG of port swp1 while",
+        ),
         (PortChange("sw1", "swp1", PortState(eee=True), PortState(eee=True, hold_us=60)), "hold time"),
-        (PortChange("sw1", "lag7", PortState(), PortState(eee=True)), "EEE of lag7 as a whole"),
+        (PortChange("sw1", "lag7", PortState(), PortState(eee=True)), "EEE of the LAG lag7"),
         (VlanChange("sw1", 1, before=True, after=False), "VLAN 1"),
     ],
 )

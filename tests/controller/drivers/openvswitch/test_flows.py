@@ -126,8 +126,8 @@ def test_answers_are_read() -> None:
     ("other", "words"),
     [
         ({"show": " 2(h1): addr:x\n     config:     0\n"}, "ofport_request"),
-        ({"show": ""}, "h1 is there nowhere"),
-        ({"dump": " cookie=0x0, priority=0 actions=NORMAL\n"}, "untagged frames of h1, h2"),
+        ({"show": ""}, "h1 is missing on the switch"),
+        ({"dump": " cookie=0x0, priority=0 actions=NORMAL\n"}, "untagged frames from h1, h2"),
         ({"dump": "ovs-ofctl: br0 is not a bridge or a socket"}, "not a bridge"),
         ({"bridge": "ovs-vsctl: no row"}, "no row"),
         ({"bridge": '{"data":[],"headings":["name"]}'}, "data"),
