@@ -4,6 +4,9 @@ The default limit is 1,024 entries (net.ipv4.neigh.default.gc_thresh3). A lab of
 needs 4,290: beyond the limit probes are lost with "neighbour table overflow". So labs raise the limits while they run.
 One file for the whole machine, whatever state root a lab has, records what each lab needs and what the limits were;
 the last lab restores them.
+
+A kernel shows the limits only in its first network. In a container with a network of its own they stay as they are, and
+more than 30 hosts that all talk to each other need higher ones, set outside.
 """
 
 import fcntl
@@ -106,7 +109,8 @@ def _drop_removed(state: dict[str, Any]) -> None:
 
 
 def _read(limits: Path) -> dict[str, int]:
-    return {name: int((limits / name).read_text(encoding="ascii")) for name in _NAMES}
+    files = [limits / name for name in _NAMES]
+    return {file.name: int(file.read_text(encoding="ascii")) for file in files if file.exists()}
 
 
 def _write(limits: Path, values: dict[str, int]) -> None:

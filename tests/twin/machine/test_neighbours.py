@@ -90,6 +90,15 @@ def test_limits_that_suffice_are_not_touched(limits: Path, labs: _Labs) -> None:
     assert _values(limits) == (100000, 100000)
 
 
+def test_a_container_that_does_not_show_the_limits_leaves_them(limits: Path, labs: _Labs) -> None:
+    for file in limits.iterdir():
+        file.unlink()
+    labs.up("one", 66)
+    labs.down("one")
+    assert list(limits.iterdir()) == []
+    assert not (limits.parent / "record").exists()
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"rooms": 1}', '{"before": {"gc_thresh2": "x"}}', "\xff", "[" * 5_000])
 def test_a_damaged_record_is_begun_anew_and_said(limits: Path, labs: _Labs, text: str) -> None:
     (limits.parent / "record").write_text(text, encoding="latin-1")
