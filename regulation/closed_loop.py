@@ -23,9 +23,9 @@ What is decided here, and is not in the paper:
 * Outside complete graphs the inner links of one switch need not be able to carry what its outer links carried. So
   `predict` may be given: the utilization of the busiest channel if only some links were in use. A link is not
   deactivated if that would be above U_hwm.
-* A link that is needed again soon after it was deactivated has to be active twice as long before the next time, so that
-  load that rises and falls does not switch it for ever ("soon": within a hundred deactivation epochs, or four times as
-  long as it had to be active if that is more). So of N epochs, at most log2(N) are those in which it goes, and as many
+* A link that is needed again soon after it was deactivated has to be active twice as long before the next time. So load
+  that rises and falls does not switch it forever. "Soon" is within a hundred deactivation epochs, or four times as long
+  as it had to be active if that is more. So of N epochs, at most log2(N) are those in which it goes, and as many
   more as there are such long rests.
 * If the program is slower than the bound allows, all links that are not active are activated, and none is deactivated
   for two deactivation epochs. Then at most half as many as were off may go, for a time that doubles whenever this

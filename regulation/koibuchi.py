@@ -9,8 +9,8 @@ The three steps of the paper:
    channel is less than peak."
 
 The paper leaves open in which order links are reduced, and what becomes of paths over a trunk that loses its last
-cable. Here a trunk is tried once, the least loaded first; its paths move to shortest paths over the trunks that are on
-(the paper's IV.B), of equal ones the least loaded; the trunk stays off if every channel is below peak then, and the
+cable. Here a trunk is tried once, the least loaded first. Its paths move to shortest paths over the trunks that are on
+(the paper's IV.B), of equal ones the least loaded. The trunk stays off if every channel is then below peak, and the
 cables that the moved paths need elsewhere draw less than it did. After that each trunk that is still on gets the level
 that draws least among those that its own load allows.
 """

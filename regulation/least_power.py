@@ -98,9 +98,9 @@ def _orders(network: Network, levels: Levels, seed: int) -> list[Order]:
 def lower_bound(network: Network, streams: Sequence[Stream], levels: Levels) -> float:
     """Watts that no choice under the bound falls below.
 
-    Every trunk draws at least its least. On top come the larger of two: what the cheapest trunks draw that could join
-    the switches with hosts, as many as these are, less one; and half of what each switch's own trunks draw at least to
-    carry what its hosts send or receive, as each trunk is at two switches.
+    Every trunk draws at least its least. On top comes the larger of two bounds. To join n switches
+    with hosts takes n - 1 trunks: the cheapest. And each switch's trunks have to carry what its hosts send or receive:
+    half of the least that they draw then, as each trunk is at two switches.
     """
     least = {number: min(level.watt for level in own) for number, own in levels.items()}
     joining = sorted(

@@ -153,8 +153,8 @@ def mpi_pool(simulate: Simulate = simulate_by_child) -> Iterator[Pool | None]:
         ) from error
     if MPI.COMM_WORLD.Get_size() < 2:
         raise MissingMpi(
-            "an MPI job needs one process that hands points out and at least one that simulates: begin the command "
-            "with mpirun -n 4, with the same MPI that mpi4py was made for."
+            "an MPI job needs at least two processes, one to hand points out: begin the command with mpirun -n 4, of "
+            "the MPI that mpi4py was made for."
         )
     with MPICommExecutor(MPI.COMM_WORLD, root=0) as executor:
         yield None if executor is None else _MpiPool(executor, simulate)

@@ -5,8 +5,8 @@ other nodes at random; what links add is the mean latency with links asleep less
 takes the place of hops times wake (`analysis.predict.other_networks`): messages of other nodes keep inner links awake,
 links of a path sleep each for itself, and packets wait behind each other.
 
-Simplifications: a program's bursts and its matrix are left out (messages arrive as in a Poisson process); a round waits
-for a mean message, not for its slowest; a torus is routed in order of dimensions, a tree by destination (DBBM), a
+Simplifications: a program's bursts and its matrix are left out (messages arrive as in a Poisson process). A round waits
+for a mean message, not for its slowest. A torus is routed in order of dimensions, a tree by destination (DBBM), a
 dragonfly minimally, while the paper's torus is adaptive and its dragonfly not minimal. An "n-tree" whose last stage has
 half of the switches is simulated as the k-ary n-tree with all: the hops are the same.
 """

@@ -1,10 +1,10 @@
 """How far each time of a structure can go while the echoes stay nearly as likely: profile-likelihood intervals.
 
-Quantiles of a posterior leave out the ends of a ridge along which the likelihood is flat, and there the truth often is:
-where ports and cards have one hold, the cards' wait hides where the ports' own hold ends and Ts begins, and the ports'
-true times are the corner of all those that explain the echoes. The range of a parameter over all candidates whose log
-posterior is within half of chi-square's 95 % quantile of the top's has that corner (Venzon and Moolgavkar 1988), and
-for a parameter that the echoes determine it is the interval of its quantiles.
+Where the likelihood is flat along a ridge, quantiles of the posterior leave out its ends, and the truth is often there.
+An example: ports and cards have one hold. The cards' wait then hides where the ports' hold ends and Ts begins, and the
+ports' true times are the corner of all those that explain the echoes. So an interval here is a parameter's range over
+all candidates whose log posterior is within half of chi-square's 95 % quantile of the best (Venzon, Moolgavkar 1988).
+It contains that corner. For a parameter that the echoes determine, it equals the interval of quantiles.
 """
 
 from typing import Final

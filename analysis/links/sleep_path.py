@@ -30,7 +30,7 @@ def path_between(
     back_ports: Sequence[Transmitter],
     cards: tuple[Transmitter, Transmitter],
 ) -> SleepPath:
-    """The sender's card, the switches' ports to the other host, that host's card, the ports of the way back."""
+    """The sender's card, the switches' ports to the other host, that host's card, the ports of the return path."""
     return (cards[0], *out_ports, cards[1], *back_ports)
 
 

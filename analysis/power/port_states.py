@@ -7,9 +7,9 @@ A port that sends and receives no more than a few frames a second (LLDP, ARP) ca
 rate to fit the energy of bits to. Frames that cannot have carried the bits of the same port were not counted (an agent
 whose frame counters stay 0); the bits then decide, counted as the smallest frames.
 
-Simplification. Without LPI counters, a port with EEE on counts as in LPI all the time if it carries no traffic (its
-refresh of 1 % is then part of the LPI fraction), and as never in LPI from half its line rate on, where gaps between
-frames are shorter than falling asleep and waking take; in between, its share of LPI is unknown. Where one end never
+Simplification. Without LPI counters, a port with EEE on counts as in LPI all the time if it carries no traffic; its
+refresh of 1 % is then part of the LPI fraction. From half its line rate on it counts as never in LPI: gaps between
+frames are then shorter than falling asleep and waking take. In between, its share is unknown. Where one end never
 asks for LPI, that is of one direction: what an idle link saves. Echoes show which ends sleep, LPI counters which
 direction.
 """

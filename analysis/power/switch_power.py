@@ -156,9 +156,9 @@ def _refuse_unexplained(columns: Columns, fit: DriftFit) -> None:
         ports = [draws for name, draws in zip(columns.values, fit.draws.T, strict=True) if name.what in _OF_PORTS]
         most_watt = max((float(np.percentile(draws, 97.5)) for draws in ports), default=0.0)
         raise NotEnoughData(
-            f"the meter shows {np.mean(value):.4g} W, {np.ptp(value):.2g} W up and down, whatever the ports do: it has "
-            "stopped, it feeds another device, its noise hides the ports, or a port draws less than "
-            f"{max(most_watt, 0.0):.2g} W. Compare outlets.csv with the cables; measure for longer, or with more ports."
+            f"the meter shows {np.mean(value):.4g} W, {np.ptp(value):.2g} W up and down, whatever the ports do. It has "
+            "stopped, feeds another device or is too noisy, or a port draws less than "
+            f"{max(most_watt, 0.0):.2g} W: compare outlets.csv with the cables; measure for longer, or with more ports."
         )
 
 

@@ -3,11 +3,11 @@
 T = T_base + n f(I); I = T_base / n - S / B; f(I) = 0 for I <= t, else c (1 - exp(-alpha (I - t0))).
 
 The paper does not say how t and t0 are related. With t >= t0, f is never negative; the fit leaves both free under
-that condition. Run times say only between which two measured idle intervals t is. As t is there because of the device's
-time-out (section 4.2), which the paper measured by echoes (5.1), t is taken as near to a probed hold as the overheads
-allow (F test, 95 %), and the other parameters for that t; without a probe it is where they fit best. The model's known
-weaknesses (gaps differ from their mean, ranks of a node call together, time in MPI counts as idle) are all in `I`,
-which is used as printed.
+that condition. Run times say only between which two measured idle intervals t is. The paper explains t by the
+device's time-out (section 4.2), and measured that by echoes (5.1). So with a probe, t is as near to the probed hold as
+the overheads allow (F test, 95 %), and the other parameters are for that t. Without a probe, t fits best. The known
+weaknesses of the model (gaps differ from their mean, ranks of a node call together, time in MPI counts as idle) are all
+in `I`, which is used as printed.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Whether a fitted model of run time explains anything; one that does not is refused, not stored. Pure.
 
-A model has to beat the assumption that EEE costs nothing, both on the runs that it was fitted to (an F test of the
-relative errors) and on those that it was not (mean held-out error); it must not describe overheads clearly worse than
-their mean does; and its parameters need intervals with ends.
+A model has to beat the assumption that EEE costs nothing, on the runs that it was fitted to (an F test of the relative
+errors) and on others (mean held-out error). It must not describe overheads clearly worse than their mean does. Its
+parameters need intervals with ends.
 """
 
 from collections.abc import Mapping, Sequence

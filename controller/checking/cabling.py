@@ -1,8 +1,8 @@
 """Compare the cables of the inventory with what switches see of their neighbours. Pure.
 
-Three sources of evidence, the most reliable first: LLDP names the neighbour's port (LLDP-MIB, IEEE 802.1AB, or a table
-of the command line, `controller.drivers.lldp_shows`); the FDB has a node's MAC address at the port where the node is
-plugged in (Q-BRIDGE-MIB, dot1qTpFdbTable); a cable with link at one end has link at the other. A cable without evidence
+Three sources of evidence, the most reliable first. LLDP names the neighbour's port (LLDP-MIB, IEEE 802.1AB, or a table
+of the command line, `controller.drivers.lldp_shows`). The FDB has a node's MAC address at the port where the node is
+plugged in (Q-BRIDGE-MIB, dot1qTpFdbTable). A cable with link at one end has link at the other. A cable without evidence
 is unseen, which is not a fault: the address of an idle node is not learned, and a shut port has no neighbour.
 """
 

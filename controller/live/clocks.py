@@ -33,7 +33,7 @@ def now_of(read: ReadClock | None) -> tuple[int, Clocks | None]:
 
 
 class WallPace:
-    """Says when a period of the wall's time is over, also to a process that lives in a lab's time."""
+    """Says when a period of real time is over, also in a process that lives in a lab's time."""
 
     def __init__(
         self, read: ReadClock | None, every_s: float = 1.0, now_s: Callable[[], float] = time.monotonic

@@ -3,8 +3,8 @@
 Two views of a cable, each of which errs on the safe side only.
 
 * `passes`: everything that may get through in either direction, for finding loops. A frame that leaves untagged is
-  in the PVID's VLAN at the other end, so a cable can join two VLANs; a port without ingress filtering takes tagged
-  frames of any VLAN; a VLAN that a switch lacks counts as if it were there; ends at different speeds count as up.
+  in the PVID's VLAN at the other end, so a cable can join two VLANs. A port without ingress filtering takes tagged
+  frames of any VLAN. A VLAN that a switch lacks counts as if it were there, and ends at different speeds count as up.
 * `carries`: VLANs that surely pass in both directions under the same number, for finding cuts.
 
 A LAG counts as one cable, which is up if one of its cables is: up at both ends, and a member of the LAG at both. A

@@ -63,6 +63,6 @@ def _refuse(lab: Lab, circle: tuple[Channel, ...]) -> None:
     around = [*(sender for _, sender in circle), circle[0][1]]
     names = ", ".join(topology.trunks[number].name for number, _ in circle)
     raise PlanError(
-        f"with flow control (802.3x) on, full switches could wait for each other forever: {' -> '.join(around)} over "
-        f"{names}: choose trees without this circle, such as a single tree, or turn flow control off at one of them."
+        f"with flow control (802.3x) on, full switches could wait for each other forever ({' -> '.join(around)} over "
+        f"{names}): choose trees without this circle, such as one tree, or turn flow control off there."
     )

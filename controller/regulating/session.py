@@ -52,7 +52,7 @@ _FAILURES_IN_A_ROW: Final = 3
 class LoopOptions:
     """How to regulate. `for_s` None: until Ctrl-C, or the loop fails.
 
-    `baseline_runs`: so often the program runs with all links on before the loop decides anything, and so many of its
+    `baseline_runs`: number of runs of the program with all links on, before the loop decides anything. As many of its
     last runs are compared with them, median with median.
     """
 

@@ -1,9 +1,9 @@
 """The first login to a switch from its box, over SSH, telnet or a serial console, with the factory's account.
 
-Here netmiko has its place: it opens all three kinds of line, negotiates telnet's options, knows which families let
-everyone in by the SSH method *none*, which key their Enter is, and how each gets into privileged mode and stops paging;
-its pauses cost nothing where a switch is met once. It does not know forced changes of the password: its telnet login
-types the old password at any question with that word. So questions are answered by our own table
+Here netmiko has its place. It opens all three kinds of line and negotiates telnet's options. It knows which families
+let everyone in by the SSH method *none*, which key their Enter is, and how each gets into privileged mode and stops
+paging. Its pauses cost nothing where a switch is met once. It does not know forced changes of the password: its telnet
+login types the old password at any question with that word. So questions are answered by our own table
 (`controller.drivers.factory.dialogue`), and lines are typed once by `controller.transports.terminal`.
 
 Secrets are in no log: netmiko's logger, which writes what it types at debug level, is silenced. They are in no error:

@@ -51,9 +51,8 @@ def traffic_in(folder: Path, lab: Lab, state: State, source: Source) -> PreRun:
         return _by_counters(RunSamples(folder), trial, lab, state)
     if not (trial.folder / "traffic.json").exists():
         raise LabError(
-            f"Open MPI counted no messages of {trial.program} in {folder}: if it sends past MPI, moved data over "
-            "windows that Open MPI's counts leave open (the trial's notes say so), or ran without --traffic, use "
-            "--traffic counters."
+            f"Open MPI counted no messages of {trial.program} in {folder}: use --traffic counters if it sends past "
+            "MPI or over one-sided windows, which the trial's notes name."
         )
     placement = Placement(trial.hosts, trial.ranks_per_host)
     counted = read_traffic(trial.folder / "traffic.json")

@@ -1,8 +1,12 @@
 """Parameters of a study with what is known of them, from its calibration and runs; and the kinds of its blocks.
 
-Wanted of each is the study's precision, relative to its value; of a port that sleeps or is shut, to its watts with a
-link, as it may draw nothing; of what a card saves, or a port that is never shut, to the most that such ports draw, as
-their watts with a link are not measured; of slowdowns, in percentage points.
+Each parameter is to reach the study's precision. That is relative to
+
+* its value, for most;
+* the port's watts with a link, for a port that sleeps or is shut, since it may draw nothing;
+* the most that such ports draw, for what a card saves and for a port that is never shut, whose watts with a link are
+  not measured;
+* nothing for slowdowns, where it is in percentage points.
 """
 
 import math

@@ -1,8 +1,8 @@
 """HPL, the Linpack benchmark: LU factorization on a grid of ranks with partial pivoting.
 
-For each panel of `block` columns: the ranks of one column factor it, with a swap of pivot rows for each column (log2 P
-steps of about 2·block + 4 doubles); it is broadcast along the rows of ranks in one of six ways; the rows of U are
-swapped and broadcast along the columns of ranks (spread, then roll); the rest of the matrix is updated. Panels and
+For each panel of `block` columns, the ranks of one column factor it, with a swap of pivot rows for each column (log2 P
+steps of about 2·block + 4 doubles). It is broadcast along the rows of ranks in one of six ways. The rows of U are
+swapped and broadcast along the columns of ranks (spread, then roll). The rest of the matrix is updated. Panels and
 pivots are sent in communicators of a row or a column.
 
 All traffic is about 4·n²·(Q - 1 + P - 1 + log2(P) / 2) bytes, and each panel brings block² doubles more for each rank.

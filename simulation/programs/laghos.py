@@ -1,7 +1,7 @@
 """Like Laghos: conjugate gradients on a finite-element mesh; the lowest rank that has a node owns it.
 
 Rank = x + px·(y + py·z), not periodic. A product is: owners send their shared nodes to the up to 7 ranks above them
-(Bcast, not the collective), element work, and the way back with the sums (Reduce). A rank posts MPI_Isend and
+(Bcast, not the collective), element work, and the sums in the other direction (Reduce). A rank posts MPI_Isend and
 MPI_Irecv neighbour by neighbour, then waits for all. A solve has k iterations with two MPI_Allreduce of 8 bytes each,
 one before, and two Reduces and two Bcasts more; a time step has four solves and one MPI_Allreduce for its length.
 

@@ -1,9 +1,9 @@
 """Like NAMD, a shape: patches of atoms send positions to the homes of their pairs and get forces back.
 
 The cell is cut into patches at least as long as cut-off and margin; with fewer patches than ranks they are halved in
-x, then y, then z. A pair of patches is computed at the home of its lower corner, so a patch sends positions (32 bytes
-an atom) to the patches below it in x, y, z and combinations, and gets forces (24 bytes) from there: 7 patches, 11 or
-17 if halved in one or two dimensions. Every few steps particle-mesh Ewald: charges to slabs of the grid, two
+x, then y, then z. A pair of patches is computed at the home of its lower corner. So a patch sends positions (32 bytes
+an atom) to the patches below it in x, y, z and combinations, and gets forces (24 bytes) from there. That is 7 patches,
+11 or 17 if halved in one or two dimensions. Every few steps particle-mesh Ewald: charges to slabs of the grid, two
 transposes, potentials back.
 
 Source: NAMD dce4177 (SimParameters.C, WorkDistrib.C, PatchMap.h, NamdTypes.h, ProxyMgr.C), input apoa1 of Andújar et

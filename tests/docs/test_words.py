@@ -4,6 +4,15 @@ from statistics import mean
 
 import pytest
 
+from tests.support.code_words import (
+    DOCSTRING_LONGEST,
+    DOCSTRING_MEAN,
+    ERROR_LONGEST,
+    ERROR_MEAN,
+    docstrings_in,
+    errors_in,
+    packages,
+)
 from tests.support.words import BOUNDS, LONGEST, MEAN, banned_in, lengths, sentences, texts
 
 TEXTS = texts()
@@ -21,6 +30,19 @@ def test_sentences_are_short(name: str) -> None:
 @by_name
 def test_no_phrase_is_banned(name: str) -> None:
     assert banned_in(TEXTS[name]) == []
+
+
+@pytest.mark.parametrize("package", packages())
+def test_errors_and_docstrings_have_short_sentences_and_no_banned_phrase(package: str) -> None:
+    for texts_of, average, longest in (
+        (errors_in, ERROR_MEAN, ERROR_LONGEST),
+        (docstrings_in, DOCSTRING_MEAN, DOCSTRING_LONGEST),
+    ):
+        texts = list(texts_of(package))
+        counts = [(count, place) for place, text in texts for count in lengths(text)]
+        assert mean(count for count, _ in counts) <= average, "`python -m tests.support.code_words` shows all packages"
+        assert max(counts) <= (longest + 1, ""), "words, and the place of the text"
+        assert [(place, phrase) for place, text in texts for phrase in banned_in(text)] == []
 
 
 def test_bounds_are_of_texts_that_need_them() -> None:

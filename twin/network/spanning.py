@@ -1,13 +1,13 @@
 """Spanning tree of the twin's switches: computed over all of them at once, without BPDUs.
 
-The result is the tree that RSTP (IEEE 802.1D-2004, clause 17) converges to with default priorities: the root is the
-bridge with the lowest address, every other bridge keeps the port with the lowest cost to it, and of the remaining links
-the end that is farther from the root (by cost, bridge, port) discards.
+The result is the tree that RSTP (IEEE 802.1D-2004, clause 17) converges to with default priorities. The root is the
+bridge with the lowest address, and every other bridge keeps the port with the lowest cost to it. Of other links, the
+end that is farther from the root (by cost, bridge, port) discards.
 
-Simplifications: no BPDU is sent, so a capture shows none; the tree changes within a second of a link or configuration
-change, where RSTP takes milliseconds to seconds and classic STP 30 s; configured priorities and costs are
-ignored; a switch without spanning tree is invisible, although a real one forwards BPDUs, so that its neighbours detect
-a loop through it. Ports without link discard, so that a link that comes up cannot close a loop before the tree is
+Simplifications: no BPDU is sent, so a capture shows none. The tree changes within a second of a link or configuration
+change, where RSTP takes milliseconds to seconds and classic STP 30 s. Configured priorities and costs are ignored. A
+switch without spanning tree is invisible, although a real one forwards BPDUs, so that its neighbours detect a loop
+through it. Ports without link discard, so that a link that comes up cannot close a loop before the tree is
 computed.
 """
 

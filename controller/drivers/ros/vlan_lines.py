@@ -1,9 +1,8 @@
 """In which order a ROS port's VLAN lines are typed, so that nothing between them is worse than both ends.
 
-Ports that this driver sets are in `general` mode. Of the settings that a port shall leave and those that it shall
-reach, every moment in between shows, for each VLAN, either the one or the other: whether frames of the VLAN come in,
-and whether and how they go out; and a frame without a tag takes the VLAN of the one, of the other, or is dropped if one
-of them drops it. So a proof about both ends holds in between.
+Ports that this driver sets are in `general` mode. While its lines are typed, each VLAN
+is at any moment as before or as after: whether its frames come in, and whether and how they go out. An untagged frame
+takes the VLAN of before or of after, or is dropped if one of them drops it. So a proof about both holds in between.
 """
 
 from collections.abc import Collection, Iterator

@@ -1,8 +1,8 @@
 """The calls in a DUMPI trace and what each has, in the order of their numbers: records have no length of their own.
 
-A letter is an argument: b an octet, h two, i four, q eight (signed, the highest octet first); I, H, B a list of such, J
-a list of lists of i, with their lengths in four octets before; c text, with its length in four octets before; A a list
-of such; s a list of statuses. One behind a question mark is there at the root alone. Calls with ! cannot be read.
+A letter is an argument: b an octet, h two, i four, q eight (signed, the highest octet first). I, H, B are a list of
+such, J a list of lists of i, c text, each with its length in four octets before. A is a list of texts, s a list of
+statuses. One behind a question mark is there at the root alone. Calls with ! cannot be read.
 """
 
 from collections.abc import Mapping

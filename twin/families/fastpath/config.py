@@ -200,9 +200,9 @@ def active_statics(config: Config) -> dict[StaticMac, int]:
     The only unicast entry of FASTPATH is the statically locked address of port security (``port-security mac-address``,
     at most 20 on a port), which is active while port security is on for the switch and the port [M].
 
-    Simplification: the other half of port security (frames from addresses that are not allowed are dropped) and
-    ``macfilter`` (source ports of an address, destination ports of a multicast address) are kept, shown and saved, but
-    drop nothing: a station on a wrong port, or multicast on a port outside its filter, could show it.
+    Simplification: port security drops no frame from an address that is not allowed, and ``macfilter`` (source ports of
+    an address, destination ports of a multicast address) none either. Both are kept, shown and saved. A station on a
+    wrong port, or multicast on a port outside its filter, could show it.
     """
     found: dict[StaticMac, int] = {}
     if config.port_security:

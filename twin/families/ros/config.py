@@ -3,10 +3,15 @@
 Each switchport mode has its own settings; only those of the active mode take effect (55xx System User Guide, VLAN
 chapter). VLAN membership in `general` mode may be untagged in any number of VLANs.
 
-Defaults with their sources: access mode in VLAN 1; trunk with native VLAN 1 and nothing else [recording of a trunk
-port in the ntc-templates collection lists only what was added]; general with PVID 1, untagged in VLAN 1, ingress
-filtering on, all frames admitted (User Guide); spanning tree on, RSTP [M]; EEE on in the switch and on each port
-(administration guide of the sibling Cisco 350 series); ageing 300 s (recording).
+Defaults with their sources:
+
+* access mode in VLAN 1;
+* trunk with native VLAN 1 and nothing else [recording of a trunk port in the ntc-templates collection lists only what
+  was added];
+* general with PVID 1, untagged in VLAN 1, ingress filtering on, all frames admitted (User Guide);
+* spanning tree on, RSTP [M];
+* EEE on in the switch and on each port (administration guide of the sibling Cisco 350 series);
+* ageing 300 s (recording).
 """
 
 from __future__ import annotations
