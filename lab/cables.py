@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from lab.errors import Problem
 from lab.model import CableKind
 
-_END = r"^[a-z0-9-]+:\S+$"
+_END_PATTERN = r"^[a-z0-9-]+:\S+$"
 
 
 def _yes_no(text: object) -> object:
@@ -36,8 +36,8 @@ class CableRow(_Row):
     Cables between the same two switches with the same `lag` make up one LAG.
     """
 
-    end_a: str = Field(pattern=_END)
-    end_b: str = Field(pattern=_END)
+    end_a: str = Field(pattern=_END_PATTERN)
+    end_b: str = Field(pattern=_END_PATTERN)
     rate_mbps: Literal[10, 100, 1000, 2500, 5000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000]
     kind: CableKind
     switchable: Annotated[bool, BeforeValidator(_yes_no)]

@@ -12,7 +12,7 @@ from lab.errors import AccessDenied
 from lab.model import Secret
 
 _VAULT = "$ANSIBLE_VAULT;"
-_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_OTHERS_MODE = stat.S_IRWXG | stat.S_IRWXO
 
 
 def read_secret(secret: Secret, device: str) -> str:
@@ -46,5 +46,5 @@ def check_private(file: str, device: str) -> None:
         raise AccessDenied(
             device, f"{file} cannot be read ({error.strerror}): create it, or correct the inventory."
         ) from error
-    if mode & _OTHERS:
+    if mode & _OTHERS_MODE:
         raise AccessDenied(device, f"{file} is open to others than its owner: run `chmod 600 {file}`.")

@@ -35,7 +35,7 @@ _LAB_KEYS = tuple(LabVars.model_fields)
 _EVERY_VARIABLE = frozenset(name for model in (LabVars, SwitchVars, NodeVars, StripVars) for name in model.model_fields)
 """All that is read here, of whatever device."""
 
-_ALIKE = 0.8
+_LEAST_LIKENESS = 0.8
 """How alike an unknown name has to be to a known one to be taken for a misspelling (difflib's ratio)."""
 
 _AnyVars = TypeVar("_AnyVars", bound=BaseModel)
@@ -101,7 +101,7 @@ class _Loader:
             own = key.startswith("ansible_")
             names = [*known, *(ANSIBLE_VARIABLES if own else _LAB_KEYS)]
             names = [name for name in names if own or name not in {**variables, **self.shared}]
-            near = get_close_matches(key, names, 1, _ALIKE) or ([] if own else _longer(key, names))
+            near = get_close_matches(key, names, 1, _LEAST_LIKENESS) or ([] if own else _longer(key, names))
             if near:
                 sentence = f"{who} has no such variable" + (", and Ansible knows none" if own else "")
                 remedy = f"did you mean {near[0]}?" + ("" if own else f" known are {', '.join(known)}")

@@ -23,9 +23,9 @@ _MOST_ENTRIES: Final = 200_000
 """Of a YAML file with all its aliases written out; the longest calibration has some thousands."""
 
 _MOST_NESTED: Final = 100
-_DEEP: Final = re.compile(rf"(?:[\[{{]\s*){{{_MOST_NESTED}}}")
+_DEEP_NESTING: Final = re.compile(rf"(?:[\[{{]\s*){{{_MOST_NESTED}}}")
 _MOST_BYTE: Final = 64 << 20
-_SHOWN: Final = 200
+_SHOWN_CHARACTERS: Final = 200
 _Part = TypeVar("_Part")
 
 
@@ -77,7 +77,7 @@ def read_json_lines(path: Path, parse: Callable[[bytes], _Part]) -> Iterator[_Pa
                 try:
                     part = parse(line)
                 except ValueError as error:
-                    lose(path, number, f"this line is left out: {str(error)[:_SHOWN]}")
+                    lose(path, number, f"this line is left out: {str(error)[:_SHOWN_CHARACTERS]}")
                 else:
                     yield part
     except FileNotFoundError:
@@ -108,12 +108,12 @@ def parse_yaml(text: str, file: str, remedy: str, *, round_trip: bool = False) -
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         said = " ".join(str(error.problem or error.context).split())
-        raise UnreadableFile(file, line, f"is not YAML: {said[:_SHOWN]}", remedy) from error
+        raise UnreadableFile(file, line, f"is not YAML: {said[:_SHOWN_CHARACTERS]}", remedy) from error
     except RecursionError:
         raise UnreadableFile(file, 0, "is nested too deeply", remedy) from None
     except _YAML_ERRORS as error:
         said = " ".join(str(error).split())
-        raise UnreadableFile(file, 0, f"is not YAML: {said[:_SHOWN]}", remedy) from error
+        raise UnreadableFile(file, 0, f"is not YAML: {said[:_SHOWN_CHARACTERS]}", remedy) from error
 
 
 _YAML_ERRORS: Final = (YAMLError, ValueError, TypeError, ArithmeticError, LookupError, AttributeError, AssertionError)
@@ -122,7 +122,7 @@ _YAML_ERRORS: Final = (YAMLError, ValueError, TypeError, ArithmeticError, Lookup
 
 def check_size(text: str) -> None:
     """ValueError if a YAML text is nested too deeply, or too long with its aliases written out."""
-    if _DEEP.search(text):
+    if _DEEP_NESTING.search(text):
         raise ValueError(f"it is nested in more than {_MOST_NESTED} levels")
     if "*" not in text:  # without an alias a text is as long as it is
         return

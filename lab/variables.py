@@ -30,7 +30,7 @@ _WITHOUT_SNMP = ("linux_bridge", "openvswitch")
 """Families that are Linux machines; their drivers need no SNMP."""
 
 
-_CHAINED = ("eaton_g3", "raritan_px")
+_CHAINED_FAMILIES = ("eaton_g3", "raritan_px")
 """Families of strips of which each unit of a daisy chain is a strip of its own in the inventory."""
 
 
@@ -248,8 +248,8 @@ class StripVars(_SnmpVars):
     @classmethod
     def _chained(cls, unit: int, info: ValidationInfo) -> int:
         family = info.data.get("family")
-        if unit and family is not None and family not in _CHAINED:
-            raise ValueError(f"a {family} has no unit numbers; only {', '.join(_CHAINED)} have")
+        if unit and family is not None and family not in _CHAINED_FAMILIES:
+            raise ValueError(f"a {family} has no unit numbers; only {', '.join(_CHAINED_FAMILIES)} have")
         return unit
 
     @model_validator(mode="after")

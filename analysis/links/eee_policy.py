@@ -43,16 +43,16 @@ _LEAST_PAIR_GAIN: Final = 6.0
 _LEAST_AWAKE: Final = 5
 """Least number of echoes within the hold without which nobody saw that there is no Ts."""
 
-_UNEVEN: Final = 4.0
+_UNEVEN_RATIO: Final = 4.0
 """How much better two groups have to be of which one is a part of the cards, or of the ports: mostly all are alike."""
 
 _LEAST_STAGE: Final = 20
 """Least number of echoes in a stage of fast wake that make it credible."""
 
-_RULED_OUT: Final = 12.0
+_REJECTING_GAP: Final = 12.0
 """A structure whose information criterion is this much worse than the best one is out."""
 
-_PAIR_RULED_OUT: Final = 60.0
+_PAIR_REJECTING_GAP: Final = 60.0
 """The same for two groups, more cautious: which wake is whose hangs on a few echoes near the holds, whose exact times
 a small error of the model shifts."""
 
@@ -65,7 +65,7 @@ tenth of the wall's pace sums of wakes were found 0.3 us too long (two pairs, 60
 
 _TIMES: Final = ("hold_us", "sleep_us", "wake_us", "fast_wake_us", "deep_after_us", "wait_us")
 _MOST_KEPT: Final = 3
-_MIXED: Final = 4_000
+_MIXED_COUNT: Final = 4_000
 _TOO_SHORT_US: Final = {100: 100.0, 1_000: 91.0, 2_500: 5.7, 5_000: 2.9, 10_000: 1.4, 25_000: 0.4}
 """By speed in Mb/s, half the shortest Ts of deep sleep over twisted pairs (IEEE 802.3 table 78-2): below it, a
 transmitter is in fast wake. Simplification: backplanes with a shorter Ts (1000BASE-KX, 19.9 us) look like fast wake."""
@@ -138,7 +138,7 @@ def fit_policy(
     kind = _choose(best)
     evidence = min((cost for other, cost in best.items() if other != kind), default=np.inf) - best[kind]
     ranked = sorted(by_kind[kind], key=lambda top: costs[id(top)])
-    limit = best[kind] + (_PAIR_RULED_OUT if len(ranked[0].structure.groups) > 1 else _RULED_OUT)
+    limit = best[kind] + (_PAIR_REJECTING_GAP if len(ranked[0].structure.groups) > 1 else _REJECTING_GAP)
     alike = [top for top in ranked if top.structure.names == ranked[0].structure.names]
     if len(ranked[0].structure.groups) == 1 and not splits_switch(path, ranked[0].structure):
         alike = [top for top in alike if not splits_switch(path, top.structure)]
@@ -179,7 +179,7 @@ def _rivals(path: SleepPath, ranked: Sequence[Top]) -> list[Top]:
 
 def _cost(likelihood: Likelihood, top: Top) -> float:
     richer = _LEAST_PAIR_GAIN * (len(top.structure.groups) > 1)
-    uneven = _UNEVEN * (not is_even(likelihood.path, top.structure))
+    uneven = _UNEVEN_RATIO * (not is_even(likelihood.path, top.structure))
     parameters = len(top.structure.names) * float(np.log(len(likelihood.rtt_us)))
     return parameters - 2 * _height(likelihood, top) + richer + uneven
 
@@ -213,7 +213,7 @@ def _result(
 ) -> PolicyFit:
     common = likelihood.common
     chains = [draws(likelihood, top, random) for top in kept]
-    counts = np.maximum((weights * _MIXED).astype(int), 1)
+    counts = np.maximum((weights * _MIXED_COUNT).astype(int), 1)
     picked = [
         chain.thetas[random.integers(len(chain.thetas), size=count)]
         for chain, count in zip(chains, counts, strict=True)

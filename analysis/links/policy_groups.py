@@ -13,8 +13,8 @@ from analysis.links.structures import TIMES, Structure
 _TS_SPREAD: Final = 0.06
 """1000BASE-T's Ts is 182 to 202 us (IEEE 802.3 table 78-2)."""
 
-_FAR_AWAY: Final = 16.0
-_NEAR_ZERO: Final = 0.1
+_FAR_DISTANCE: Final = 16.0
+_ZERO_SHARE: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _bounded(samples: Sequence[Floats], reaches: Sequence[Floats], apart: bool) 
     ends = np.concatenate(reaches if apart else reaches[:1])
     low = min(float(ends.min()), *(one.low for one in parts))
     high = max(float(ends.max()), *(one.high for one in parts))
-    return Interval(parts[0].value, 0.0 if low < _NEAR_ZERO * high else low, high)
+    return Interval(parts[0].value, 0.0 if low < _ZERO_SHARE * high else low, high)
 
 
 def _with_value(found: Interval, values: Floats, weights: Floats) -> Interval:
@@ -144,5 +144,5 @@ def _standard(groups: Sequence[Mapping[str, Floats]], standard_us: float) -> Flo
     is near, all weigh alike.
     """
     away = sum(((group["sleep_us"][:, 0] - standard_us) / (_TS_SPREAD * standard_us)) ** 2 for group in groups)
-    found: Floats = np.exp(-0.5 * np.minimum(np.asarray(away, dtype=float), _FAR_AWAY))
+    found: Floats = np.exp(-0.5 * np.minimum(np.asarray(away, dtype=float), _FAR_DISTANCE))
     return found

@@ -23,7 +23,7 @@ _JITTER: Final = 1e-4
 """Of a chain that hardly moved the same draw is taken several times."""
 
 _ROUNDS: Final = 60
-_STILL: Final = 15
+_STALL_ROUNDS: Final = 15
 
 
 def reaches(likelihood: Likelihood, top: Top, chain: Chain, random: np.random.Generator) -> Floats:
@@ -72,7 +72,7 @@ def _farthest(
         value = _far(population, heights, goal, least)
         still = 0 if sign * (value - last) > 1e-3 * max(abs(last), 1.0) else still + 1
         last = value
-        if still >= _STILL:
+        if still >= _STALL_ROUNDS:
             break
     return value
 

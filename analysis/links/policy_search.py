@@ -21,28 +21,28 @@ if TYPE_CHECKING:
 
 _POPULATION: Final = 40
 _STARTS: Final = 250
-_COARSE: Final = (0.1, 0.02)
-_SWEPT: Final = 2
+_COARSE_SHARES: Final = (0.1, 0.02)
+_SWEPT_COUNT: Final = 2
 _MOST_SWEEPS: Final = 4
-_HIGHER: Final = 0.5
-_HOLDS: Final = 240
+_LEAST_RISE: Final = 0.5
+_HOLD_COUNT: Final = 240
 _FIRST_ROUNDS: Final = 20
 _MOST_ROUNDS: Final = 100
-_STILL: Final = 20
-_GOOD: Final = 60.0
+_STALL_ROUNDS: Final = 20
+_GOOD_FIT_GAP: Final = 60.0
 """A structure that comes as near as this to what the noise allows explains the echoes."""
 
-_MOST_AGAIN: Final = 2
-_HOPELESS: Final = 60.0
+_MOST_REPEATS: Final = 2
+_HOPELESS_GAP: Final = 60.0
 """After the first rounds a structure whose log posterior is this far below the best one is searched no more."""
 
-_PLAIN: Final = tuple((0, name) for name in TIMES["deep"])
-_SPLITS: Final = 2
+_PLAIN_NAMES: Final = tuple((0, name) for name in TIMES["deep"])
+_SPLIT_COUNT: Final = 2
 _WALKERS: Final = 28
-_CLIMB: Final = 80
+_CLIMB_STEPS: Final = 80
 _MOST_WALKS: Final = 2
 _BURN_IN: Final = 200
-_DRAWN: Final = 300
+_DRAWN_STEPS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,30 +61,32 @@ def search(likelihood: Likelihood, structures: Iterable[Structure], random: np.r
     steps = steps_of(likelihood)
     first: list[Top] = []
     for one in sorted(structures, key=lambda structure: len(structure.groups)):
-        good = any(top.height > likelihood.expected_height - _GOOD for top in first if top.structure.groups)
+        good = any(top.height > likelihood.expected_height - _GOOD_FIT_GAP for top in first if top.structure.groups)
         quick = good and len(one.groups) > 1
         drawn = starts(likelihood, one, steps, _STARTS * max(len(one.groups), 1), random)
         first.append(_annealed(likelihood, one, drawn, random, quick=quick))
-    for number in range(_MOST_AGAIN):  # once in any case: a structure missed narrows what its rivals are claimed to be
-        found = max(top.height for top in first) > likelihood.expected_height - _GOOD
+    for number in range(
+        _MOST_REPEATS
+    ):  # once in any case: a structure missed narrows what its rivals are claimed to be
+        found = max(top.height for top in first) > likelihood.expected_height - _GOOD_FIT_GAP
         if number and (found or not np.isfinite(likelihood.expected_height)):
             break
         first = [_again(likelihood, top, steps, random) for top in first]
     best = max(top.height for top in first)
-    near = [top for top in first if top.height > best - _HOPELESS]
-    far = [top for top in first if top.height <= best - _HOPELESS]
+    near = [top for top in first if top.height > best - _HOPELESS_GAP]
+    far = [top for top in first if top.height <= best - _HOPELESS_GAP]
     near = [_climb(likelihood, top.structure, top.population, random, _MOST_ROUNDS) for top in near]
     near = [_moved(likelihood, top, random) for top in near]
     best = max(top.height for top in near)
-    near = [_walked(likelihood, top, random) if top.height > best - _HOPELESS / 2 else top for top in near]
+    near = [_walked(likelihood, top, random) if top.height > best - _HOPELESS_GAP / 2 else top for top in near]
     near += [
         *(_exchanged(likelihood, top, random) for top in near if exchangeable(top.structure)),
         *(_alike(likelihood, top, random) for top in near if len(top.structure.groups) == 2),
     ]
-    single = max((top for top in near if top.structure.names == _PLAIN), key=lambda top: top.height, default=None)
+    single = max((top for top in near if top.structure.names == _PLAIN_NAMES), key=lambda top: top.height, default=None)
     if single is not None:
         pairs = [top.structure for top in first if exchangeable(top.structure)]
-        near += [_split(likelihood, single, pair, random) for pair in pairs for _ in range(_SPLITS)]
+        near += [_split(likelihood, single, pair, random) for pair in pairs for _ in range(_SPLIT_COUNT)]
     return (*near, *far)
 
 
@@ -107,7 +109,7 @@ def _annealed(
     population = drawn
     if structure.groups:
         wakes_us = float(np.median(structure.path_wake_us(drawn[:, likelihood.common :])))
-        for share in _COARSE:
+        for share in _COARSE_SHARES:
             least = float(np.log(max(share * wakes_us, LEAST_NOISE_US * 3)))
             population[:, 1] = np.maximum(population[:, 1], least)
             heights = _heights(likelihood, structure, population)
@@ -115,7 +117,7 @@ def _annealed(
             top = _climb(likelihood, structure, population, random, _FIRST_ROUNDS, least, sharp=True)
             population = top.population[np.argsort(-top.heights)]
             if not quick:
-                population[:_SWEPT] = _swept(likelihood, structure, population[:_SWEPT], least)
+                population[:_SWEPT_COUNT] = _swept(likelihood, structure, population[:_SWEPT_COUNT], least)
     population = population[:_POPULATION]
     lower = np.abs(random.normal(size=len(population)))
     population[:, 1] = np.maximum(population[:, 1] - lower, np.log(LEAST_NOISE_US * 2))
@@ -145,7 +147,7 @@ def _moved(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Top
     best = _along(likelihood, top)
     best = _swept(likelihood, top.structure, best[None], float(np.log(LEAST_NOISE_US)), sharp=False)[0]
     height = float(likelihood.log_probability(top.structure, best[None])[0])
-    if height < top.height + _HIGHER:
+    if height < top.height + _LEAST_RISE:
         return top
     population = top.population + (best - top.best)
     population[int(np.argmax(top.heights))] = best
@@ -160,8 +162,8 @@ def _along(likelihood: Likelihood, top: Top) -> Floats:
         if name != "hold_us":
             continue
         hold, sleep = likelihood.common + place, likelihood.common + names.index((number, "sleep_us"))
-        tried = np.repeat(best[None], _HOLDS, axis=0)
-        tried[:, hold] = np.linspace(0.0, best[hold] + best[sleep], _HOLDS)
+        tried = np.repeat(best[None], _HOLD_COUNT, axis=0)
+        tried[:, hold] = np.linspace(0.0, best[hold] + best[sleep], _HOLD_COUNT)
         tried[:, sleep] = best[hold] + best[sleep] - tried[:, hold]
         heights = likelihood.log_probability(top.structure, tried)
         if heights.max() > height:
@@ -254,7 +256,7 @@ def _climb(
         top = float(heights.max())
         still = 0 if top > last + 0.05 else still + 1
         last = max(last, top)
-        if still >= _STILL:
+        if still >= _STALL_ROUNDS:
             break
     best = population[int(np.argmax(heights))].copy()
     return Top(structure, best, float(heights.max()), population, heights)
@@ -332,7 +334,7 @@ def _of_one_hold(
 def _walked(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Top:
     """Follow a valley that the search has not reached the end of, by a walk."""
     for _ in range(_MOST_WALKS):
-        sampler = _walk(likelihood, top, random, _CLIMB)
+        sampler = _walk(likelihood, top, random, _CLIMB_STEPS)
         heights = sampler.get_log_prob(flat=True)
         chain = sampler.get_chain(flat=True)
         if float(heights.max()) <= top.height:
@@ -357,7 +359,7 @@ class Chain:
 
 def draws(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Chain:
     """Draws from the posterior of a structure about its top."""
-    sampler = _walk(likelihood, top, random, _BURN_IN + _DRAWN)
+    sampler = _walk(likelihood, top, random, _BURN_IN + _DRAWN_STEPS)
     thetas: Floats = sampler.get_chain(discard=_BURN_IN, flat=True)
     heights: Floats = sampler.get_log_prob(discard=_BURN_IN, flat=True)
     return Chain(top.structure, thetas, heights)

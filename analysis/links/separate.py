@@ -16,7 +16,9 @@ from analysis.calibration import LinkPolicy
 from analysis.links.policy_likelihood import Known, Times
 from analysis.links.sleep_path import SleepPath
 
-EXCHANGED: Final = "Which of these times are whose cannot be told from echoes: the two groups may be exchanged."
+EXCHANGED: Final = (
+    "Echoes do not show which times are the ports' and which the cards': the two groups may be exchanged."
+)
 
 _FRAMES_A_HOLD: Final = 2.0
 """Of a stream, at least: one that comes late lets no port sleep then."""

@@ -15,7 +15,7 @@ from analysis.links.probes import Probes
 
 _BINS: Final = 40
 _LEAST_IN_BIN: Final = 6
-_FLAT: Final = 5.0
+_FLAT_RATIO: Final = 5.0
 """In how many times the spread of the narrowest bins trials are compared."""
 
 _ROUNDS: Final = 20
@@ -44,7 +44,7 @@ def trial_offsets_us(probes: Probes) -> Floats:
     known = np.isfinite(spreads)
     if not known.any():
         return found
-    flat = shared & (spreads <= _FLAT * np.quantile(spreads[known], 0.25))
+    flat = shared & (spreads <= _FLAT_RATIO * np.quantile(spreads[known], 0.25))
     medians, counts = medians[flat], counts[flat]
     compared = (counts > 0).any(axis=0)
     if not compared.any():

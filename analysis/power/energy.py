@@ -9,7 +9,7 @@ between readings. Its error has independent parts:
   With Gaussian noise s the mean of rounded readings is off by a sum of waves with amplitudes
   step / (pi k) * exp(-2 (pi k s / step)^2), k = 1, 2, ... The load's place within a step is unknown, so the
   variances of the waves add up. They are step^2 / 12 without noise, and negligible from s = step / 2 on (Sheppard's).
-* lag and clock: the window may be early or late by as much as their bounds.
+* clock: the window may be early or late by as much as the bound of its times.
 * gaps: where readings are missing for long, the straight line may be off by as much as the power varied in the window.
 
 Simplifications: a meter shows the power of now, which matters little under an even load. Its gain is taken as right: a

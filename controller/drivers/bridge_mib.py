@@ -34,8 +34,8 @@ _MBPS_OF_MAU = {
 }
 """dot3MauType of IANA-MAU-MIB, [M] other than 11, 16, 30 and 54."""
 
-_YES = 1
-_ACTIVE = 1
+_TRUE_VALUE = 1
+_ACTIVE_STATUS = 1
 
 _MAU_WIDTH = 2  # ifIndex, MAU
 
@@ -65,7 +65,7 @@ class VlanTable:
 def admin_up(switch: Switch, at: Iterable[Place], answers: Answers) -> Mapping[str, bool]:
     """Whether each port is administratively up (ifAdminStatus); testing(3) counts as down."""
     status = column(switch, IF_ADMIN_STATUS, answers)
-    return {place.name: cell(switch, IF_ADMIN_STATUS, status, place.if_index) == _YES for place in at}
+    return {place.name: cell(switch, IF_ADMIN_STATUS, status, place.if_index) == _TRUE_VALUE for place in at}
 
 
 def speeds_mbps(switch: Switch, at: Iterable[Place], answers: Answers) -> Mapping[str, int | None]:
@@ -77,7 +77,7 @@ def speeds_mbps(switch: Switch, at: Iterable[Place], answers: Answers) -> Mappin
         index = (place.if_index, 1)
         if index not in negotiates and index not in types:
             continue
-        if negotiates.get(index) == _YES:
+        if negotiates.get(index) == _TRUE_VALUE:
             found[place.name] = None
             continue
         number = str(types.get(index, "")).removeprefix(".").removeprefix(_MAU_TYPES)
@@ -98,7 +98,7 @@ def vlan_table(switch: Switch, at: Iterable[Place], answers: Answers) -> VlanTab
     anything else "all", ROS's own untagged-only(3) too.
     """
     status = column(switch, VLAN_ROW_STATUS, answers)
-    vids = frozenset(vid for (vid,), value in status.items() if value == _ACTIVE)
+    vids = frozenset(vid for (vid,), value in status.items() if value == _ACTIVE_STATUS)
     egress = {vid: port_list(switch, VLAN_EGRESS, value) for (vid,), value in rows(switch, VLAN_EGRESS, answers)}
     bare = {vid: port_list(switch, VLAN_UNTAGGED, value) for (vid,), value in rows(switch, VLAN_UNTAGGED, answers)}
     for vid in sorted(vids):
@@ -120,6 +120,6 @@ def vlan_table(switch: Switch, at: Iterable[Place], answers: Answers) -> VlanTab
             tagged_vids=frozenset(vid for vid in vids if number in egress[vid] - bare[vid]),
             pvid=cell(switch, PVID, pvid, number),
             acceptance="tagged" if cell(switch, ACCEPTABLE_FRAME_TYPES, acceptable, number) == 2 else "all",
-            ingress_filtering=cell(switch, INGRESS_FILTERING, filtering, number) == _YES,
+            ingress_filtering=cell(switch, INGRESS_FILTERING, filtering, number) == _TRUE_VALUE,
         )
     return VlanTable(vids, ports)

@@ -30,7 +30,7 @@ FINDERS = (IF_NAME, IF_DESCR, IF_ALIAS, BASE_PORT_IF_INDEX)
 """The columns that `places` reads."""
 
 _UP, _DOWN = 1, 2
-_SHOWN = 4  # names in an error
+_SHOWN_COUNT = 4  # names in an error
 _NO_PORTS = frozenset({"vlan", "lag"})
 
 
@@ -146,7 +146,7 @@ class _Finder:
         by_index = next((held.names for held in self._columns.values() if held.names), {})
         bridged = [by_index[index] for index in sorted(self._number_of or by_index) if index in by_index]
         bridged = [held for held in bridged if (interface_key(held) or ("vlan", ""))[0] not in _NO_PORTS]
-        shown = ", ".join((bridged or list(by_index.values()))[:_SHOWN]) or "no names"
+        shown = ", ".join((bridged or list(by_index.values()))[:_SHOWN_COUNT]) or "no names"
         return self._mismatch(
             IF_NAME,
             f"it has no interface {name}, {what} (it has {shown}, ...): write `ports` in hosts.yml as the switch names "

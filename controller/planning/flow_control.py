@@ -13,7 +13,7 @@ from lab.topology import Topology
 from regulation.deadlock import cycle_of, dependencies
 from regulation.network import Channel, Network, Ways, tree_ways
 
-_SMALLEST = 3
+_SHORTEST_CIRCLE = 3
 """Trunks of the smallest circle: of two channels that follow each other on a tree, none leads back to a switch."""
 
 
@@ -32,7 +32,7 @@ def waiting_circle(lab: Lab, state: State) -> tuple[Channel, ...]:
         )
 
     pausing = frozenset(filter(pauses, topology.trunks))
-    if len(pausing) < _SMALLEST:
+    if len(pausing) < _SHORTEST_CIRCLE:
         return ()
     network = Network.of(topology)
     live = live_trees(lab, state)

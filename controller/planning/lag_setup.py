@@ -24,11 +24,11 @@ from controller.planning.regulate import Settings, link_off, link_on, set_ports
 from lab.errors import NotExpressible, NoTree, PlanError
 from lab.model import Lab, Lag, Link
 
-_FACTORY: Final = PortState()
-_SHUT: Final = {"admin_up": False}
-_UP: Final = {"admin_up": True}
+_FACTORY_PORT: Final = PortState()
+_SHUT_FIELDS: Final = {"admin_up": False}
+_UP_FIELDS: Final = {"admin_up": True}
 _VLANS: Final = {
-    name: getattr(_FACTORY, name)
+    name: getattr(_FACTORY_PORT, name)
     for name in ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering", "found_mode")
 }
 
@@ -106,7 +106,7 @@ def _join(
         out = [place for place in places if state.port(*place).lag is None]
         woken = [place for cable in cables if cable in up for place in _ends(cable)]
         inside = {"lag": lag.number, "lag_mode": ""}
-        for some, values in ((places, _SHUT), (out, _VLANS), (out, inside), (woken, _UP)):
+        for some, values in ((places, _SHUT_FIELDS), (out, _VLANS), (out, inside), (woken, _UP_FIELDS)):
             settings = dict.fromkeys(some, values)
             plans.append(_through(lab, plans[-1].end, settings, management, abilities))
     return join_proved(plans)
@@ -130,7 +130,7 @@ def _idle(lab: Lab, state: State, lag: Lag, management: Management | None, abili
     except NoTree:
         raise
     except PlanError:  # no trees, or only a part of the LAG is set up
-        shut = {place: _SHUT for cable in lag.members for place in _ends(cable)}
+        shut = {place: _SHUT_FIELDS for cable in lag.members for place in _ends(cable)}
         return _through(lab, state, shut, management, abilities)
 
 

@@ -10,7 +10,7 @@ from controller.planning.routing_options import Head, Room
 from controller.planning.steps import Plan, Step
 from lab.model import Lab
 
-_SHOWN = 4
+_SHOWN_COUNT = 4
 
 
 def print_head(lab: Lab, head: Head) -> None:
@@ -52,8 +52,10 @@ def print_steps(plan: Plan, *, every_step: bool = False) -> None:
             kind = step.stage, step.round, step.reason, str(step.disruption)
             kinds.setdefault(kind, []).append(target_of(step.change))
         for (stage, number, reason, cost), targets in kinds.items():
-            more = f" and {len(targets) - _SHOWN} more" if len(targets) > _SHOWN else ""
-            print(f"{stage:5} {number:3} {len(targets):5} x {reason}; {cost}: {', '.join(targets[:_SHOWN])}{more}")
+            more = f" and {len(targets) - _SHOWN_COUNT} more" if len(targets) > _SHOWN_COUNT else ""
+            print(
+                f"{stage:5} {number:3} {len(targets):5} x {reason}; {cost}: {', '.join(targets[:_SHOWN_COUNT])}{more}"
+            )
     print(f"{counted(len(plan.steps), 'step')}, each proved: {_proved(plan)}")
     for phrase in lost_lines(plan):
         print(f"a rollback cannot type this line again: {phrase}")
@@ -71,8 +73,8 @@ def _proved(plan: Plan) -> str:
 
 def parted_hosts(plan: ProvedRollback) -> str:
     """Which hosts a rollback cuts apart until its end; it has to cut some."""
-    names = ", ".join(" and ".join(pair) for pair in plan.parted[:_SHOWN])
-    more = f" and {counted(len(plan.parted) - _SHOWN, 'pair')} more" if len(plan.parted) > _SHOWN else ""
+    names = ", ".join(" and ".join(pair) for pair in plan.parted[:_SHOWN_COUNT])
+    more = f" and {counted(len(plan.parted) - _SHOWN_COUNT, 'pair')} more" if len(plan.parted) > _SHOWN_COUNT else ""
     return f"cut apart until the end, though they reach each other now: {names}{more}"
 
 

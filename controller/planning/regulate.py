@@ -31,7 +31,7 @@ Policy = Callable[[Topology, Collection[int]], tuple[Route, ...]]
 HOLD_US: Final = (0, 60_000_000)
 """Hold times that make sense, in microseconds: a probe's longest pause is as long, so a longer one is never seen."""
 
-_NAMED: Final = 3
+_NAMED_COUNT: Final = 3
 """Ports that a refusal names."""
 
 Settings = Mapping[Place, Mapping[str, object]]
@@ -262,7 +262,9 @@ def _require_no_flap(plan: ProvedPlan) -> None:
         if isinstance(step.change, PortChange) and step.disruption.kind == "flap"
     }
     if flaps:
-        names = ", ".join([*flaps][:_NAMED]) + (f" and {len(flaps) - _NAMED} more" if len(flaps) > _NAMED else "")
+        names = ", ".join([*flaps][:_NAMED_COUNT]) + (
+            f" and {len(flaps) - _NAMED_COUNT} more" if len(flaps) > _NAMED_COUNT else ""
+        )
         raise PlanError(
             f"the link at {names} restarts under hosts that have no other path ({next(iter(flaps.values()))}): give "
             "--may-flap to let it."

@@ -183,8 +183,8 @@ class _Candidates:
         return self._complete(
             join_plans(
                 (
-                    _steps(self.lab, self.found, [shut], f"take {_ODD} out of the network"),
-                    _steps(self.lab, isolated, setting, f"set up {_ODD}, while nothing can pass it"),
+                    _steps(self.lab, self.found, [shut], f"take {_UNKNOWN_SWITCH} out of the network"),
+                    _steps(self.lab, isolated, setting, f"set up {_UNKNOWN_SWITCH}, while nothing can pass it"),
                     back,
                     _steps(self.lab, reached, [opening], "take a switch back into the network"),
                 )
@@ -201,7 +201,9 @@ class _Candidates:
             for name in sorted(self.odd)
             if self.found.switches[name].stp and not self.target.switches[name].stp
         ]
-        made = [_steps(self.lab, self.found, stopping, f"spanning tree may block the links that lead to {_ODD}")]
+        made = [
+            _steps(self.lab, self.found, stopping, f"spanning tree may block the links that lead to {_UNKNOWN_SWITCH}")
+        ]
         state = replay(made[0].changes, self.found)
         for left in range(len(self.ways_in) + 1):
             aim = self._without_ways_in(self.ways_in[left:])
@@ -259,7 +261,7 @@ class _Candidates:
         return State(made)
 
 
-_ODD = "a switch whose settings the journal does not explain"
+_UNKNOWN_SWITCH = "a switch whose settings the journal does not explain"
 
 
 def follow(lab: Lab, found: State, steps: Sequence[Step], abilities: Abilities = UNLIMITED) -> Plan:

@@ -28,7 +28,7 @@ from lab.yaml_source import YamlSource
 from regulation.levels import assumed_watts
 from twin.lab.lateness import Lateness
 
-_COUNTED: Final[dict[str, Any]] = dict.fromkeys(
+_COUNTING_GUARDS: Final[dict[str, Any]] = dict.fromkeys(
     ("twin_late_share", "processor_wait_share", "steal_share", "slow_share"), 1
 )
 """Of a pre-run: a program sends the same however slowly it goes. Its time, of which a peak in percent is a share,
@@ -126,7 +126,7 @@ def _pre_run(
 ) -> RunResult:
     content = launch.content(program, parameters, f"regulate-{program}")
     content["name"] = f"{content['name'][:50]}-pre-run"
-    content |= {"blocks": 1, "guards": _COUNTED}
+    content |= {"blocks": 1, "guards": _COUNTING_GUARDS}
     content["recordings"] = content["recordings"] | {"traffic": wanted.traffic == "messages"}
     source = YamlSource("the command line", content)
     return run_new(experiment_of(source), source, RunOptions(launch.runs, quiet=quiet), Lateness.of)

@@ -27,7 +27,7 @@ from lab.errors import LabError
 history_app = App(name="history")
 rollback_app = App(name="rollback")
 
-_NAMED = 3
+_NAMED_COUNT = 3
 """Switches that a line of the history names."""
 
 
@@ -80,9 +80,9 @@ def _cells(changes: Sequence[PastChange], restored: frozenset[str]) -> tuple[str
     first, last = changes[0], changes[-1]
     begun = first.record.begun
     names = tuple(dict.fromkeys(name for change in changes for name in change.switches))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    more = f" and {len(names) - _NAMED_COUNT} more" if len(names) > _NAMED_COUNT else ""
     count = sum(len(change.record.begun.steps) for change in changes)
-    steps = f"{count} on {', '.join(names[:_NAMED])}{more}" if names else "none"
+    steps = f"{count} on {', '.join(names[:_NAMED_COUNT])}{more}" if names else "none"
     who = begun.actor.partition("@")[0]
     number = str(first.number) if first is last else f"{first.number}-{last.number}"
     command = begun.command.partition(":")[0] if begun.run else begun.command

@@ -29,8 +29,8 @@ from simulation.predicted import Simulator, network_named
 predict_app = App(name="predict")
 
 _Words = Annotated[tuple[str, ...], Parameter(negative="")]
-_HERE: Final = ("off", "measured")
-_ELSEWHERE: Final = ("off", f"deep,hold_us=10,phy={PAPER_LINK}", f"deep,hold_us=100,phy={PAPER_LINK}")
+_QUESTIONS_HERE: Final = ("off", "measured")
+_QUESTIONS_ELSEWHERE: Final = ("off", f"deep,hold_us=10,phy={PAPER_LINK}", f"deep,hold_us=100,phy={PAPER_LINK}")
 
 
 @predict_app.default
@@ -91,7 +91,7 @@ def predict(
     bound_percent = _percent(bound_slowdown or "1%") if best or bound_slowdown else None
     if network:
         _refuse({"--topology": topology, "--at": at, "--lab": lab, "--save": save, "--simulated": simulated})
-        questions = [parse_what_if(text) for text in what_if or _HERE]
+        questions = [parse_what_if(text) for text in what_if or _QUESTIONS_HERE]
         return predict_replayed(Replays(profile, network, known, output), questions, bound_percent, as_json=as_json)
     if output is not None:
         raise LabError("--output is the folder of replays: name a network with --network.")
@@ -108,12 +108,12 @@ def predict(
         if topology:
             if bound_percent is not None:
                 raise LabError("--bound-slowdown searches a hold in a lab: leave --topology out.")
-            elsewhere = asked or [parse_what_if(text) for text in _ELSEWHERE]
+            elsewhere = asked or [parse_what_if(text) for text in _QUESTIONS_ELSEWHERE]
             answers = predict_topologies(one, known, networks, elsewhere, simulated=model)
             answered.append(Answers(one.name, answers, None))
         else:
             predictor = Predictor(one, known, _site(lab, home))
-            here = tuple(predictor.predict(each) for each in asked or [parse_what_if(text) for text in _HERE])
+            here = tuple(predictor.predict(each) for each in asked or [parse_what_if(text) for text in _QUESTIONS_HERE])
             found = None
             if bound_percent is not None:
                 mode = next((each for each in asked if each.saves), WhatIf("deep", "deep"))

@@ -20,7 +20,7 @@ from simulation.replay.summary import SHORT_NS, Spread, Summary, summary_of
 
 trace_app = App(name="trace", help="Import traces of MPI programs as replay files, and show what such a file holds.")
 
-_SHOWN: Final = 10
+_SHOWN_COUNT: Final = 10
 """Pairs of ranks, and kinds of collective calls, that a person sees; --json has all."""
 
 
@@ -107,13 +107,13 @@ def _print(program: Program, found: Summary) -> None:
     if found.pairs:
         print(f"pairs with most bytes, of {len(found.pairs)}:")
         table = _table("FROM", "TO", "MESSAGES", "BYTES")
-        for pair in found.pairs[:_SHOWN]:
+        for pair in found.pairs[:_SHOWN_COUNT]:
             table.add_row(str(pair.source), str(pair.target), f"{pair.messages:.0f}", _bytes(pair.byte))
         console().print(table)
     if found.collectives:
         print(f"collective calls made most, of {len(found.collectives)} kinds:")
         table = _table("CALL", "RANKS", "BYTES", "TIMES")
-        for one in found.collectives[:_SHOWN]:
+        for one in found.collectives[:_SHOWN_COUNT]:
             table.add_row(one.call, str(one.ranks), str(one.byte), f"{one.times:.0f}")
         console().print(table)
 

@@ -61,8 +61,8 @@ _QUERIES: Mapping[Aspect, tuple[Query, ...]] = {
 }
 _CHANNEL = re.compile(r"channel-group (\d+) mode (\S+)")
 _NO_SHOW = re.compile(r"^% ?(Invalid|Incomplete|Ambiguous|Unrecognized|Unknown|Authorization|Command)", re.IGNORECASE)
-_HARMLESS = re.compile(r"% Access VLAN does not exist|%[A-Z0-9_]+-\d-[A-Z0-9_]+:|% ?Warning", re.IGNORECASE)
-_REFUSED = re.compile(r"^\s*%|^Command rejected|^ERROR|not allowed when|^\s*\^\s*$|^Bad |^Invalid ", re.IGNORECASE)
+_HARMLESS_ANSWER = re.compile(r"% Access VLAN does not exist|%[A-Z0-9_]+-\d-[A-Z0-9_]+:|% ?Warning", re.IGNORECASE)
+_REFUSAL = re.compile(r"^\s*%|^Command rejected|^ERROR|not allowed when|^\s*\^\s*$|^Bad |^Invalid ", re.IGNORECASE)
 
 _IOS = re.compile(r"Cisco IOS|IOS-XE|IOS \(tm\)|Cisco Internetwork Operating System")
 _MODEL = re.compile(r"^Model [Nn]umber\s*:\s*(\S+)|^[Cc]isco (\S+) \(.*(?:processor|revision)", re.MULTILINE)
@@ -152,8 +152,8 @@ class CiscoIos:
 
     def refusal(self, line: Line, output: str) -> str:
         """What the switch says is wrong with a line; empty if it took it."""
-        refused = _NO_SHOW if line.text.startswith("show ") else _REFUSED
-        wrong = [text for text in output.splitlines() if refused.search(text) and not _HARMLESS.search(text)]
+        refused = _NO_SHOW if line.text.startswith("show ") else _REFUSAL
+        wrong = [text for text in output.splitlines() if refused.search(text) and not _HARMLESS_ANSWER.search(text)]
         return "\n".join(wrong)
 
     def save(self, switch: Switch) -> tuple[Command, ...]:

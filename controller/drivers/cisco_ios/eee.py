@@ -11,9 +11,9 @@ from typing import Self
 
 from controller.drivers.driver import Answers, Show
 
-_EEE = "EEE(efficient-ethernet)"
-_OFF = "no power efficient-ethernet auto"
-_ON = "power efficient-ethernet auto"
+_EEE_FIELD = "EEE(efficient-ethernet)"
+_OFF_LINE = "no power efficient-ethernet auto"
+_ON_LINE = "power efficient-ethernet auto"
 
 
 def eee_commands(interface: str) -> tuple[str, str]:
@@ -38,9 +38,9 @@ class PortEee:
     def of(cls, answers: Answers, interface: str) -> Self:
         """From the answers to `eee_commands`."""
         capabilities, status = (_text(answers, command) for command in eee_commands(interface))
-        able, partner = _says_yes(_field(capabilities, _EEE)), _says_yes(_field(capabilities, "Link Partner"))
+        able, partner = _says_yes(_field(capabilities, _EEE_FIELD)), _says_yes(_field(capabilities, "Link Partner"))
         asic = (_field(capabilities, "ASIC/Interface") or "").lower()
-        operational = _field(status, _EEE)
+        operational = _field(status, _EEE_FIELD)
         incapable = "eee incapable" in asic or "not capable" in asic
         return cls(
             supported=False if incapable else able,
@@ -60,8 +60,8 @@ class PortEee:
 
         Without a line about EEE what the switch shows overrides the `default`, which is an assumption.
         """
-        if _OFF in lines or _ON in lines:
-            return _OFF not in lines
+        if _OFF_LINE in lines or _ON_LINE in lines:
+            return _OFF_LINE not in lines
         if self.active or self.supported is False:
             return bool(self.active)
         return default if self.in_asic is None else self.in_asic

@@ -50,7 +50,7 @@ _QUESTIONS: Final[tuple[tuple[str, Kind], ...]] = (
 
 PATTERNS: Final = tuple(pattern for pattern, _ in _QUESTIONS)
 
-_MOST: Final = {"user": 3, "password": 2, "old password": 1, "new user": 1, "new password": 2}
+_MOST_ANSWERS: Final = {"user": 3, "password": 2, "old password": 1, "new user": 1, "new password": 2}
 """How often a question may come before its answer counts as refused, else three times. A console may stand in the
 middle of a login that somebody began, so a name and a password may be wanted once more."""
 
@@ -77,7 +77,7 @@ class Dialogue:
         self._asked[kind] += 1
         if kind == "user" and not self._login.user:
             raise AccessDenied(self._device, "it asks for an account: give --user and --password-file.")
-        if self._asked[kind] > _MOST.get(kind, 3):
+        if self._asked[kind] > _MOST_ANSWERS.get(kind, 3):
             raise AccessDenied(self._device, self._refusal(kind, said))
         if kind == "new password":
             return self._renewed()

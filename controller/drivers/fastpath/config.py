@@ -20,12 +20,12 @@ from lab.errors import Unreadable
 from lab.model import Switch
 
 RUNNING = "show running-config"
-_MORE = re.compile(r"--More-- or \(q\)uit\s*")
+_PAGER = re.compile(r"--More-- or \(q\)uit\s*")
 _LOG_LINE = re.compile(r"<\d{1,3}>\s?[A-Za-z]{3} +\d")
 _HEADING = "!Current Configuration:"
 _LIST = re.compile(r"[\d,-]+")
 _OPENERS = re.compile(r"vlan database|interface .+|line .+|stack|vlan [\d,-]+|class-map .+|policy-map .+|router .+")
-_STRICT = re.compile(
+_STRICT_LINE = re.compile(
     r"(no )?(vlan (participation|tagging|pvid|acceptframe|ingressfilter)|switchport (mode|access|general|trunk)|addport"
     r"|channel-group|green-mode eee(?!-)|port-security|mac address-table static|bridge address)\b"
 )
@@ -84,7 +84,7 @@ class _Bad(ValueError):
 def clean(text: str) -> list[str]:
     """Lines without furniture, blanks at both ends and empty lines."""
     lines: list[str] = []
-    for raw in _MORE.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).split("\n"):
+    for raw in _PAGER.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).split("\n"):
         line = raw.strip()
         if not line or _LOG_LINE.match(line):
             continue
@@ -312,6 +312,6 @@ def _read_line(table: tuple[tuple[str, _Handler], ...], line: str, port: PortLin
         found = re.fullmatch(pattern, line)
         if found:
             return handler(port, found)
-    if _STRICT.match(line):
+    if _STRICT_LINE.match(line):
         raise _Bad(line)
     return port

@@ -43,7 +43,7 @@ from lab.model import Switch
 
 _OFCTL: Final = "ovs-ofctl -O OpenFlow14"  # the first version with bundles
 _VSCTL: Final = "ovs-vsctl --timeout=10"
-_SETTLED: Final = "ovs-appctl -t ovs-vswitchd revalidator/wait"  # until the data path's caches follow the flows
+_WAIT_COMMAND: Final = "ovs-appctl -t ovs-vswitchd revalidator/wait"  # until the data path's caches follow the flows
 _BUNDLE_BYTE: Final = 64_000  # a shell's argument has 131,072 at most
 _VERSION: Final = Show("ovs-ofctl --version")
 _MODEL: Final = Show("cat /sys/class/dmi/id/product_name 2>/dev/null || true")
@@ -325,7 +325,7 @@ def _bundles(switch: Switch, lines: Iterable[str]) -> Iterator[Line]:
 
 def _bundle(switch: Switch, lines: Iterable[str]) -> Line:
     target = shlex.quote(bridge_of(switch))
-    return Line(f"printf '%s\\n' {shlex.join(lines)} | {_OFCTL} --bundle add-flows {target} - && {_SETTLED}")
+    return Line(f"printf '%s\\n' {shlex.join(lines)} | {_OFCTL} --bundle add-flows {target} - && {_WAIT_COMMAND}")
 
 
 def _read_ports(switch: Switch, answers: Answers) -> set[str]:

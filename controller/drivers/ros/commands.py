@@ -18,7 +18,7 @@ CONFIG, INTERFACE, VLAN_DATABASE = r"\(config\)#", r"\(config-if\)#", r"\(config
 PRIVILEGED = r"^[^()]*#"
 FLAP_QUIRK = "link_flap_prevention"
 
-_AS_NEW = (
+_FACTORY_LINES = (
     "switchport general allowed vlan add 1 untagged",
     "switchport general pvid 1",
     "no switchport general ingress-filtering disable",
@@ -185,7 +185,7 @@ def _lag_lines(before: PortState, after: PortState) -> Iterator[str]:
     same_lag = (before.lag, before.lag_mode) == (after.lag, after.lag_mode)
     if not same_lag and before.lag is not None:
         yield "no channel-group"
-        yield from _AS_NEW
+        yield from _FACTORY_LINES
     yield from vlan_lines(before, after)
     if not same_lag and after.lag is not None:
         yield f"channel-group {after.lag} mode {after.lag_mode or 'on'}"

@@ -324,12 +324,12 @@ class _Reading:
         self.ports[name] = replace(self.ports[name], **fields)
 
 
-_NEW = PortState()
+_NEW_PORT = PortState()
 
 
 def _vlan_fields(found: mib.Membership, lines: text.PortLines | None) -> Iterator[tuple[str, object]]:
     lag = None if lines is None else lines.lag
-    source: mib.Membership | PortState = found if lag is None else _NEW
+    source: mib.Membership | PortState = found if lag is None else _NEW_PORT
     for field in ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering"):
         yield field, getattr(source, field)
     yield "lag", lag

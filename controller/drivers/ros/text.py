@@ -32,7 +32,7 @@ _PREFIXES = {word: kind for kind in _KINDS for word in SPELLINGS[kind] if len(wo
 
 _NAME = re.compile(r"(?P<kind>[A-Za-z][A-Za-z-]*)\s*(?P<slot>(?:\d+/)*)(?P<number>\d+)")
 _SPAN = re.compile(rf"{_NAME.pattern}(?:-(?:[A-Za-z-]*(?:\d+/)*)(?P<last>\d+))?")
-_LOOSE = rf"(?:{'|'.join(_KINDS)}|xg|g|e|po|ch)[a-z-]*\s?(?:\d+/)*\d+"
+_NAME_PATTERN = rf"(?:{'|'.join(_KINDS)}|xg|g|e|po|ch)[a-z-]*\s?(?:\d+/)*\d+"
 
 
 def rows(output: str) -> list[str]:
@@ -97,7 +97,7 @@ def link_lines(switch: Switch, command: str, output: str) -> Mapping[str, LinkLi
     found = {}
     for row in rows(output):
         words = row.split()
-        if not words or not re.fullmatch(_LOOSE, words[0], re.IGNORECASE):
+        if not words or not re.fullmatch(_NAME_PATTERN, words[0], re.IGNORECASE):
             continue
         name = short_name(words[0])
         column = 4 if name.startswith("lag") else 5
