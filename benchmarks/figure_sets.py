@@ -134,6 +134,14 @@ FIGURE_SETS: Final[Mapping[str, FigureSet]] = MappingProxyType(
             (FigureRule("time", "s", rf"^ExecutionTime = {_NUMBER} s"),),
             right=r"^End$",
         ),
+        "quantum-espresso": FigureSet(
+            "Quantum ESPRESSO's pw.x: its iterations, without start and end",
+            (
+                FigureRule("time", "s", rf"^ +electrons +:.*CPU +{_NUMBER}s WALL"),
+                FigureRule("iterations", "1", r"^ +convergence has been achieved in +(\d+) iterations", optional=True),
+            ),
+            right=r"^ +JOB DONE\.",
+        ),
         "hpcc": FigureSet(
             "HPC Challenge, from the file that it writes",
             (

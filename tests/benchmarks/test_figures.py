@@ -92,6 +92,24 @@ ExecutionTime = 0.23 s  ClockTime = 1 s
 
 End
 """
+_ESPRESSO = """\
+     convergence has been achieved in   7 iterations
+
+     init_run     :      0.00s CPU      0.03s WALL (       1 calls)
+     electrons    :      0.10s CPU      0.68s WALL (       1 calls)
+
+     Called by electrons:
+     c_bands      :      0.09s CPU      0.65s WALL (       8 calls)
+
+     PWSCF        :      0.11s CPU      0.84s WALL
+
+
+   This run was terminated on:   9:39:58  28Nov2026
+
+=------------------------------------------------------------------------------=
+   JOB DONE.
+=------------------------------------------------------------------------------=
+"""
 _HPCG = """\
 Benchmark Time Summary::Optimization phase=0
 Benchmark Time Summary::Total=61.25
@@ -102,13 +120,14 @@ _EXPECTED = {
     "lammps": (_LAMMPS, {"time": 0.3146, "steps": 317.864}),
     "gromacs": (_GROMACS, {"time": 3.086, "simulated": 28.021}),
     "openfoam": (_OPENFOAM, {"time": 0.23}),
+    "quantum-espresso": (_ESPRESSO, {"time": 0.68, "iterations": 7.0}),
     "hpcg": (_HPCG, {"time": 61.25, "hpcg": 0.834e9}),
 }
 _RECORDED = {
     "npb": ("npb_cg_S_4", {"time": 0.88, "operations": 75.91e6}),
     "hpl": ("hpl_4_ranks", {"time": 0.13, "hpl": 5.271e9}),
     "osu": ("osu_latency", {"latency_1": 0.66, "latency_4": 0.72}),
-    "hpcc": ("hpcc_4_ranks", {}),
+    "hpcc": ("hpcc_4_ranks", {"hpl": 0.390155e9, "ptrans": 0.300897e9, "fft": 0.448537e9, "random_access": 620908.0}),
 }
 
 
