@@ -103,7 +103,8 @@ class ProgramOptions(LaunchOptions):
         How often it runs; with factors, how often at each combination of levels in a block.
     figure
         A figure to read in its output, with its unit: 'time=Time = ([\d.]+) s', or 'time[s]=Time:(.*)' where it prints
-        none after it; or a set: npb, osu, hpl, hpcg, lammps, gromacs, openfoam, quantum-espresso, hpcc. Give the option once for each.
+        none after it; or a set: npb, osu, hpl, hpcg, lammps, gromacs, openfoam, quantum-espresso, hpcc. Give the option
+        once for each.
     traffic
         Count calls of MPI functions, and messages and bytes between ranks, which needs --launcher openmpi.
     trace

@@ -15,6 +15,7 @@ from controller.live.export.attach import ViewOptions
 from controller.planning.limits import abilities_of
 from controller.regulating.in_trial import LoopsInTrials
 from eeectl.lab_name import lab_in_reach
+from eeectl.notice import Notice
 from eeectl.program_options import LaunchOptions
 from eeectl.regulation.choosing import Options, Traffic, choose
 from eeectl.regulation.comparison import FACT, Comparison
@@ -90,6 +91,7 @@ def measure_choices(
     views: ViewOptions,
     *,
     loop: LoopLevel | None,
+    notice: Notice,
     as_json: bool,
 ) -> int:
     """Choose links, measure the program with each choice, and with a closed loop if one is given; print the table.
@@ -98,7 +100,7 @@ def measure_choices(
     """
     chosen = choose_links(program, wanted, knob, launch, as_json=as_json)
     if isinstance(chosen, int):
-        return chosen
+        return notice.ended(chosen, "its pre-run ended early")
     if len(chosen.options.regulations) == 1 and loop is None:
         raise LabError("no link can go under these peaks, so there is nothing to measure: give a larger --peak.")
     compared = replace(chosen.compared, looped=loop is not None, figure=trials.figure)
@@ -107,7 +109,7 @@ def measure_choices(
     facts = {FACT: compared.plain()}
     run_options = RunOptions(launch.runs, quiet=as_json, views=views, loops=LoopsInTrials, facts=facts)
     result = run_new(experiment_of(source), source, run_options, Lateness.of)
-    return end(result, chosen.lab, compared, as_json=as_json)
+    return notice.run_ended(end(result, chosen.lab, compared, as_json=as_json), result)
 
 
 def _factor(chosen: Options, loop: LoopLevel | None) -> dict[str, Any]:

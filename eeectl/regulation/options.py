@@ -93,6 +93,25 @@ class ChoiceOptions:
         return tuple(peak_named(text, sent.network, time_s) for text in self.peak)
 
 
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndOptions:
+    """What a verb that measures prints at its end, and whom it tells.
+
+    Parameters
+    ----------
+    as_json
+        Print JSON.
+    notify
+        Start this command at the end, after a failure and after a stop, with one line about it as its last argument;
+        EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
+
+    """
+
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False
+    notify: str = ""
+
+
 def parameters_in(values: tuple[str, ...]) -> dict[str, Any]:
     """A program's parameters of --set; LabError for one that is not NAME=VALUE."""
     return {name: value(text) for name, text in pairs(values, "--set count=100")}

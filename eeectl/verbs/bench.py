@@ -77,13 +77,12 @@ def bench(
     """
     if listed:
         return _list(program, as_json=as_json)
-    program, parameters = program_of(program, command, dict(pairs(values, "--set sleep_us=100")))
-    content = options.content(program, parameters, f"bench-{program}")
-    source = YamlSource("the command line", content | {"blocks": 1, "guards": {"retry_failed": False}})
-    experiment = experiment_of(source)
-    notice = Notice(notify, "bench")
-    require_up(validated_lab(experiment, source))
-    with notice:
+    with Notice(notify, "bench") as notice:
+        program, parameters = program_of(program, command, dict(pairs(values, "--set sleep_us=100")))
+        content = options.content(program, parameters, f"bench-{program}")
+        source = YamlSource("the command line", content | {"blocks": 1, "guards": {"retry_failed": False}})
+        experiment = experiment_of(source)
+        require_up(validated_lab(experiment, source))
         result = run_new(experiment, source, RunOptions(options.runs, quiet=as_json), Lateness.of)
         notice.run = result.folder
         status = _show(program, content["measure"]["program"], options, result, as_json=as_json)

@@ -7,11 +7,12 @@ from cyclopts import App, Parameter
 
 from controller.live.export.attach import ViewOptions
 from eeectl.exit_status import DONE
+from eeectl.notice import Notice
 from eeectl.program_options import LaunchOptions
 from eeectl.regulation.auto import regulate_auto
 from eeectl.regulation.chosen import choose_links, measure_choices
 from eeectl.regulation.measured import resume_regulation, show_table
-from eeectl.regulation.options import ChoiceOptions, KnobOptions, RuleOptions, TrialOptions, parameters_in
+from eeectl.regulation.options import ChoiceOptions, EndOptions, KnobOptions, RuleOptions, TrialOptions, parameters_in
 from eeectl.run_output import agreement
 
 _Flag = Annotated[bool, Parameter(negative="")]
@@ -69,7 +70,7 @@ def run(
     trials: Annotated[TrialOptions, Parameter(name="*")] = TrialOptions(),  # noqa: B008 - frozen
     launch: Annotated[LaunchOptions, Parameter(name="*")] = LaunchOptions(),  # noqa: B008 - frozen
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
-    as_json: _Json = False,
+    ending: Annotated[EndOptions, Parameter(name="*")] = EndOptions(),  # noqa: B008 - frozen
 ) -> int:
     """Choose as `choose` does, run the program with each choice beside the baseline, then restore the lab.
 
@@ -87,11 +88,14 @@ def run(
         Where the program runs.
     views
         Where live data of the run are exported.
-    as_json
-        Print JSON.
+    ending
+        What is printed at the end, and who is told.
 
     """
-    return measure_choices(program, choices, knob, trials, launch, views, loop=None, as_json=as_json)
+    with Notice(ending.notify, "regulate") as notice:
+        return measure_choices(
+            program, choices, knob, trials, launch, views, loop=None, notice=notice, as_json=ending.as_json
+        )
 
 
 @regulate_app.command
@@ -104,7 +108,7 @@ def auto(
     rules: Annotated[RuleOptions, Parameter(name="*")] = RuleOptions(),  # noqa: B008 - frozen
     launch: Annotated[LaunchOptions, Parameter(name="*")] = LaunchOptions(),  # noqa: B008 - frozen
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
-    as_json: _Json = False,
+    ending: Annotated[EndOptions, Parameter(name="*")] = EndOptions(),  # noqa: B008 - frozen
 ) -> int:
     """Let a closed loop switch links off and on by the switches' counters, without a pre-run; then restore the lab.
 
@@ -126,11 +130,14 @@ def auto(
         Where the program runs.
     views
         Where live data of the run are exported.
-    as_json
-        Print JSON.
+    ending
+        What is printed at the end, and who is told.
 
     """
-    return regulate_auto(program, parameters_in(values), rules.options(for_time), launch, views, as_json=as_json)
+    with Notice(ending.notify, "regulate") as notice:
+        loop = rules.options(for_time)
+        status = regulate_auto(program, parameters_in(values), loop, launch, views, as_json=ending.as_json)
+        return notice.ended(status, "the closed loop has ended, and the lab is restored")
 
 
 @regulate_app.command
@@ -144,7 +151,7 @@ def compare(
     trials: Annotated[TrialOptions, Parameter(name="*")] = TrialOptions(),  # noqa: B008 - frozen
     launch: Annotated[LaunchOptions, Parameter(name="*")] = LaunchOptions(),  # noqa: B008 - frozen
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
-    as_json: _Json = False,
+    ending: Annotated[EndOptions, Parameter(name="*")] = EndOptions(),  # noqa: B008 - frozen
 ) -> int:
     """Measure the closed loop in blocks with both methods' choices and the baseline; then restore the lab.
 
@@ -166,12 +173,15 @@ def compare(
         Where the program runs.
     views
         Where live data of the run are exported.
-    as_json
-        Print JSON.
+    ending
+        What is printed at the end, and who is told.
 
     """
-    loop = rules.level(settle_within)
-    return measure_choices(program, choices, KnobOptions(), trials, launch, views, loop=loop, as_json=as_json)
+    with Notice(ending.notify, "regulate") as notice:
+        loop = rules.level(settle_within)
+        return measure_choices(
+            program, choices, KnobOptions(), trials, launch, views, loop=loop, notice=notice, as_json=ending.as_json
+        )
 
 
 @regulate_app.command
@@ -183,7 +193,7 @@ def resume(
     calibration: Path | None = None,
     yes: _Flag = False,
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
-    as_json: _Json = False,
+    ending: Annotated[EndOptions, Parameter(name="*")] = EndOptions(),  # noqa: B008 - frozen
 ) -> int:
     """Run the remaining trials of a stopped `run` or `compare` with its original choices, and print the table.
 
@@ -201,8 +211,13 @@ def resume(
         Do not ask about settings that somebody changed since the run stopped.
     views
         Where live data of the run are exported.
-    as_json
-        Print JSON.
+    ending
+        What is printed at the end, and who is told.
 
     """
-    return resume_regulation(run, agreement(yes=yes), views, figure=figure, calibration=calibration, as_json=as_json)
+    with Notice(ending.notify, "regulate") as notice:
+        notice.run = run
+        status = resume_regulation(
+            run, agreement(yes=yes), views, figure=figure, calibration=calibration, as_json=ending.as_json
+        )
+        return notice.ended(status, str(run))

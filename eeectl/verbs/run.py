@@ -92,39 +92,41 @@ def run(
         EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
 
     """
-    _require_new(resume=resume, put_back=put_back, trace=trace)
-    notice = Notice(notify, "run")
-    if resume and (status := _resume_regulation(file, views, blocks, notice, yes=yes, as_json=as_json)) is not None:
-        return status
-    if resume:
-        require_up(experiment_in(file)[0])
-    if put_back:
-        require_up(lab_of_run(file)[0])
-        print(restore_lab(file, agreement(yes=yes)) or "the run had changed nothing: the lab is in its original state.")
-        return 0
-    options = RunOptions(runs, anyway, views=views, agree=agreement(yes=yes), loops=LoopsInTrials)
-    if resume:
-        notice.run = file
-        return _measured(notice, partial(resume_run, file, options, Lateness.of, blocks), as_json=as_json)
-    if blocks:
-        raise LabError("--blocks goes with --resume: an experiment's file has its own `blocks`.")
-    experiment, source = read_experiment(file)
-    if lab:
-        experiment = experiment.model_copy(update={"lab": lab_operand(lab)})
-    experiment = _traced(experiment, trace=trace)
-    known = validated_lab(experiment, source)
-    if order:
-        return print_order(experiment, as_json=as_json)
-    require_up(known)
-    if preflight:
-        return _preflight(experiment, source, options, as_json=as_json)
-    return _measured(notice, partial(run_new, experiment, source, options, Lateness.of), as_json=as_json)
+    with Notice("" if order or preflight or put_back else notify, "run") as notice:
+        _require_new(resume=resume, put_back=put_back, trace=trace)
+        if resume and (status := _resume_regulation(file, views, blocks, notice, yes=yes, as_json=as_json)) is not None:
+            return status
+        if resume:
+            require_up(experiment_in(file)[0])
+        if put_back:
+            require_up(lab_of_run(file)[0])
+            print(
+                restore_lab(file, agreement(yes=yes))
+                or "the run had changed nothing: the lab is in its original state."
+            )
+            return 0
+        options = RunOptions(runs, anyway, views=views, agree=agreement(yes=yes), loops=LoopsInTrials)
+        if resume:
+            notice.run = file
+            return _measured(notice, partial(resume_run, file, options, Lateness.of, blocks), as_json=as_json)
+        if blocks:
+            raise LabError("--blocks goes with --resume: an experiment's file has its own `blocks`.")
+        experiment, source = read_experiment(file)
+        if lab:
+            experiment = experiment.model_copy(update={"lab": lab_operand(lab)})
+        experiment = _traced(experiment, trace=trace)
+        known = validated_lab(experiment, source)
+        if order:
+            return print_order(experiment, as_json=as_json)
+        require_up(known)
+        if preflight:
+            return _preflight(experiment, source, options, as_json=as_json)
+        return _measured(notice, partial(run_new, experiment, source, options, Lateness.of), as_json=as_json)
 
 
 def _measured(notice: Notice, measure: Callable[[], RunResult], *, as_json: bool) -> int:
-    with notice:
-        result = measure()
-        return notice.run_ended(print_result(result, as_json=as_json), result)
+    result = measure()
+    return notice.run_ended(print_result(result, as_json=as_json), result)
 
 
 def _require_new(*, resume: bool, put_back: bool, trace: bool) -> None:
@@ -148,8 +150,7 @@ def _resume_regulation(
     if not compares(folder):
         return None
     notice.run = folder
-    with notice:
-        return notice.ended(resume_regulation(folder, agreement(yes=yes), views, blocks, as_json=as_json), str(folder))
+    return notice.ended(resume_regulation(folder, agreement(yes=yes), views, blocks, as_json=as_json), str(folder))
 
 
 def _preflight(experiment: Experiment, source: YamlSource, options: RunOptions, *, as_json: bool) -> int:

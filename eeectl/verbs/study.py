@@ -131,38 +131,38 @@ def study(
         EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
 
     """
-    notice = Notice(notify, "study")
-    hosts = names_in(hosts)
-    budget = budget or (_QUICK_BUDGET if quick else "")
-    launched = launcher_content(launcher, launcher_words)
-    studied = _studied(program, command, values, factor, figure, ranks_per_host, timeout_s, launched)
-    if programs is not None:
-        if studied:
-            raise LabError(
-                "--programs takes all settings of programs from its file: leave other programs and their options out."
-            )
-        studied = programs_in(programs)
-    if resume is not None:
-        if studied:
-            raise LabError("a resumed study keeps its program: leave the program and its options out.")
-        folder = _resumed(StudyFolder.open(resume), precision, budget)
-        known = load_lab(find_lab(folder.lab))
-    else:
-        aim = Aim(share_of(precision or _PRECISION, "precision"), seconds_of(budget or _BUDGET))
-        named = lab_operand(lab)
-        known = load_lab(find_lab(named))
-        made = design(known, PILOT, agent_user, hosts, studied)
-        _require_valid(made, known)
-        folder = StudyFolder.create(root, named, known.name, made, aim)
-    console = Console(stderr=True, highlight=False)
-    for sentence in folder.left_out:
-        console.print(f"skipped: {sentence}", style="yellow", markup=False)
-    if only_design:
-        print(folder.path)
-        return DONE
-    lab_in_reach(folder.lab)
-    notice.run = folder.path
-    with notice:
+    with Notice("" if only_design else notify, "study") as notice:
+        hosts = names_in(hosts)
+        budget = budget or (_QUICK_BUDGET if quick else "")
+        launched = launcher_content(launcher, launcher_words)
+        studied = _studied(program, command, values, factor, figure, ranks_per_host, timeout_s, launched)
+        if programs is not None:
+            if studied:
+                raise LabError(
+                    "--programs takes all settings of programs from its file: leave other programs and their options "
+                    "out."
+                )
+            studied = programs_in(programs)
+        if resume is not None:
+            if studied:
+                raise LabError("a resumed study keeps its program: leave the program and its options out.")
+            folder = _resumed(StudyFolder.open(resume), precision, budget)
+            known = load_lab(find_lab(folder.lab))
+        else:
+            aim = Aim(share_of(precision or _PRECISION, "precision"), seconds_of(budget or _BUDGET))
+            named = lab_operand(lab)
+            known = load_lab(find_lab(named))
+            made = design(known, PILOT, agent_user, hosts, studied)
+            _require_valid(made, known)
+            folder = StudyFolder.create(root, named, known.name, made, aim)
+        console = Console(stderr=True, highlight=False)
+        for sentence in folder.left_out:
+            console.print(f"skipped: {sentence}", style="yellow", markup=False)
+        if only_design:
+            print(folder.path)
+            return DONE
+        lab_in_reach(folder.lab)
+        notice.run = folder.path
         status = _measure(folder, known, console, views, yes=yes)
         return notice.ended(status, _summary(folder))
 

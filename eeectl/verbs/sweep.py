@@ -77,17 +77,16 @@ def sweep(
         EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
 
     """
-    program, parameters = program_of(program, command, _parameters(values))
-    content = options.content(program, parameters, f"{program}-sweep")
-    content |= {"factors": _factors(factor, links), "blocks": blocks, "seed": seed, "slow": list(slow)}
-    source = YamlSource("the command line", content)
-    experiment = experiment_of(source)
-    lab = validated_lab(experiment, source)
-    if order:
-        return print_order(experiment, as_json=as_json)
-    notice = Notice(notify, "sweep")
-    require_up(lab)
-    with notice:
+    with Notice("" if order else notify, "sweep") as notice:
+        program, parameters = program_of(program, command, _parameters(values))
+        content = options.content(program, parameters, f"{program}-sweep")
+        content |= {"factors": _factors(factor, links), "blocks": blocks, "seed": seed, "slow": list(slow)}
+        source = YamlSource("the command line", content)
+        experiment = experiment_of(source)
+        lab = validated_lab(experiment, source)
+        if order:
+            return print_order(experiment, as_json=as_json)
+        require_up(lab)
         result = run_new(experiment, source, RunOptions(options.runs, views=views), Lateness.of)
         return notice.run_ended(print_result(result, as_json=as_json), result)
 

@@ -109,10 +109,46 @@ def test_a_run_is_told_with_its_trials_and_what_ended_it(tmp_path: Path) -> None
     assert f"3 of 4 trials are valid: {tmp_path}; the disk is full" in environment["EEE_SUMMARY"]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["sweep", "alltoall", "--lab", "no-such-lab"],
+        ["bench", "no-such-program", "--lab", "miwa"],
+        ["study", "no-such-lab"],
+        ["run", "no-such-file.yaml"],
+        ["run", "no-such-run", "--resume"],
+        ["regulate", "run", "alltoall", "--peak", "1MB", "--lab", "no-such-lab"],
+        ["regulate", "resume", "no-such-run"],
+    ],
+)
+def test_what_is_refused_before_anything_is_measured_is_told(
+    words: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    command, path = _noting(tmp_path)
+    assert eeectl([*words, "--notify", command]) == REFUSED
+    environment, _ = _told(path)
+    assert (environment["EEE_VERB"], environment["EEE_STATE"]) == (words[0], "failed")
+    why = " ".join(capfd.readouterr().err.removeprefix("eeectl: ").split())
+    assert environment["EEE_SUMMARY"] == f"eeectl {words[0]} failed: {why}"
+
+
+def test_what_only_shows_tells_nobody(tmp_path: Path) -> None:
+    command, path = _noting(tmp_path)
+    assert (
+        eeectl(["sweep", "alltoall", "--lab", "miwa", "--factor", "eee=on,off", "--order", "--notify", command]) == DONE
+    )
+    assert not path.exists()
+
+
 @pytest.mark.parametrize("command", ["'open", "no-such-program-here --now", "''"])
 def test_a_command_that_cannot_be_started_is_refused_before_anything_is_measured(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for words in (["sweep", "alltoall", "--lab", "miwa"], ["study", "miwa"], ["bench", "alltoall", "--lab", "miwa"]):
+    of_miwa = ["--lab", "miwa"]
+    for words in (
+        ["study", "miwa"],
+        ["regulate", "run", "alltoall", *of_miwa],
+        *([verb, "alltoall", *of_miwa] for verb in ("sweep", "bench")),
+    ):
         assert eeectl([*words, "--notify", command]) == 1
         assert "--notify" in capsys.readouterr().err
