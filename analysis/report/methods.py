@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from analysis.agent_file import header_of
@@ -33,7 +34,8 @@ _FIRMWARE: Final = "the switches' firmware"
 def methods(data: ReportData) -> Section:
     """A paragraph for each run, one on intervals, one on software, one on what is not known."""
     parts = [" ".join(_of_run(run, several=data.several)) for run in data.runs]
-    parts += [_INTERVALS, " ".join(_software(data.runs)), _unknown(data.runs)]
+    kernels = _kernels(data.runs)
+    parts += [_INTERVALS, " ".join(_software(data.runs, kernels)), _unknown(data.runs, kernels)]
     return Section("methods", "Methods", "\n\n".join(part for part in parts if part))
 
 
@@ -138,7 +140,7 @@ def _clocks(run: RunData) -> Iterator[str]:
         yield "Times are UTC of the controlling computer; no other clock was related to it."
 
 
-def _software(runs: Sequence[RunData]) -> Iterator[str]:
+def _software(runs: Sequence[RunData], kernels: Mapping[str, list[str]]) -> Iterator[str]:
     every = list(dict.fromkeys(tuple(run.facts.get("versions", {}).items()) for run in runs))
     for versions in every:
         found = {str(name): str(version) for name, version in versions}
@@ -152,9 +154,23 @@ def _software(runs: Sequence[RunData]) -> Iterator[str]:
     for fact in _launchers(runs):
         version = fact.get("version")
         yield f"Programs were started by launcher {fact.get('name')}{f', {version}' if version else ''}."
-    for what, names_by in (("Firmware of the switches", _firmwares(runs)), ("Kernel of the hosts", _kernels(runs))):
+    for what, names_by in (("Firmware of the switches", _firmwares(runs)), ("Kernel of the hosts", kernels)):
         if names_by:
             yield f"{what}: {'; '.join(f'{one} ({listed(names, 8)})' for one, names in names_by.items())}."
+    for run in runs:
+        yield from _changed_firmware(run)
+
+
+def _changed_firmware(run: RunData) -> Iterator[str]:
+    """What switches said otherwise when a run was resumed."""
+    changes = run.facts.get("switches_changed")
+    for change in map(_mapping, changes if isinstance(changes, list) else ()):
+        time_ns = change.get("time_ns")
+        when = (
+            f"{datetime.fromtimestamp(time_ns // 10**9, UTC):%Y-%m-%d %H:%M} UTC" if isinstance(time_ns, int) else "?"
+        )
+        for name, said in _mapping(change.get("switches")).items():
+            yield f"From {when} on, {name} said {_mapping(said).get('firmware') or 'no firmware'}."
 
 
 def _firmwares(runs: Sequence[RunData]) -> dict[str, list[str]]:
@@ -197,12 +213,12 @@ def _any_mpi(runs: Sequence[RunData]) -> bool:
     return any(fact.get("name") in _ANY_MPI for fact in _launchers(runs))
 
 
-def _unknown(runs: Sequence[RunData]) -> str:
+def _unknown(runs: Sequence[RunData], kernels: Mapping[str, list[str]]) -> str:
     unknown = [] if all(_mapping(run.facts.get("switches")) for run in runs) else [_FIRMWARE]
     programs = [run for run in runs if any(trial.what == "program" for trial in run.trials)]
     if any(not _mapping(run.facts.get("launcher")).get("version") for run in programs) or _any_mpi(programs):
         unknown.insert(0, _MPI)
-    if not _kernels(runs):
+    if not kernels:
         unknown.append("the kernels of the hosts")
     if any("commit" not in run.facts.get("versions", {}) for run in runs):
         unknown.append("the commit of the software")

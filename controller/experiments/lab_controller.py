@@ -25,7 +25,7 @@ from controller.applying.work import Backend, Work
 from controller.drivers.driver import aspects_of
 from controller.experiments.blocks import Levels
 from controller.experiments.experiment import OF_LAB, Experiment
-from controller.experiments.identities import identities
+from controller.experiments.identities import Identities, identities
 from controller.experiments.level_plans import ORDER, half_open, loop_at, plan_of, set_with
 from controller.experiments.restore_journal import RestoreJournal
 from controller.experiments.restoring import Agree, Applied, RunChanges, finish_and_say, forget_restored, restored_words
@@ -243,7 +243,7 @@ class LabController:
             if f"{name}:{port}" in cabled
         }
 
-    def identities(self) -> Mapping[str, Mapping[str, str]]:
+    def identities(self) -> Identities:
         """Model and firmware of the switches that say them."""
         return identities(self.lab, self.backend.connect, self.backend.driver_of)
 

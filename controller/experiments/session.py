@@ -19,7 +19,7 @@ from controller.collecting.collect import Collector
 from controller.collecting.lab_sources import note_clocks, sources_of
 from controller.experiments.experiment import Experiment
 from controller.experiments.guards import GuardSink, LatenessMonitor, untimed
-from controller.experiments.identities import FACT as SWITCHES
+from controller.experiments.identities import changes_said, noted
 from controller.experiments.lab_controller import LabController
 from controller.experiments.launchers.asking import launcher_fact
 from controller.experiments.recordings import require_rights
@@ -250,7 +250,10 @@ def _run(
             Collector(sources, run, (guard_sink, *([loops] if loops is not None else []))) as collector,
         ):
             note_clocks(run, hosts)
-            run.add_facts({SWITCHES: lab_controller.identities()})
+            switches = noted(run.facts, lab_controller.identities(), run.clock.now_ns())
+            run.add_facts(switches)
+            for sentence in changes_said(switches):
+                progress.say(sentence)
             _require_resolvable(experiment, run, collector, progress, options)
             collector.await_first("switch")
             runner = Runner(

@@ -69,6 +69,14 @@ def test_the_firmware_that_switches_said_is_told(tmp_path: Path) -> None:
     assert "the switches' firmware" not in text
 
 
+def test_a_firmware_that_changed_before_a_run_was_resumed_is_told_with_its_time(tmp_path: Path) -> None:
+    old, new = {"model": "M4300-28G", "firmware": "12.0.19.6"}, {"model": "M4300-28G", "firmware": "12.0.20.1"}
+    changed = [{"time_ns": 1_795_833_164_854_609_556, "switches": {"sw2": new}}, "damaged"]
+    text = _text(_with_facts(tmp_path, {"name": "x"}, switches={"sw2": old}, switches_changed=changed))
+    assert "Firmware of the switches: M4300-28G 12.0.19.6 (sw2)." in text
+    assert "From 2026-11-28 02:32 UTC on, sw2 said 12.0.20.1." in text
+
+
 @pytest.mark.parametrize(
     "measure",
     [

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from controller.drivers.driver import Answers, Command, Query, Show
 from controller.drivers.table import driver_of
-from controller.experiments.identities import identities
+from controller.experiments.identities import CHANGED, FACT, changes_said, identities, noted
 from controller.transports.session import Acknowledged
 from lab.errors import Unreachable
 from lab.model import Switch
@@ -39,3 +39,21 @@ def test_switches_that_say_what_they_are_are_kept_and_the_others_cost_nothing(tm
 
     found = identities(small_lab(tmp_path), connect, driver_of)
     assert found == {"sw1": {"model": "PowerConnect 5524", "firmware": "4.1.0.20"}}
+
+
+def test_a_run_that_is_resumed_keeps_what_its_first_begin_found_beside_what_changed() -> None:
+    old, new = {"model": "M4300", "firmware": "12.0.19.6"}, {"model": "M4300", "firmware": "12.0.20.1"}
+    facts = dict(noted({}, {"sw1": old, "sw2": old}, 1))
+    assert facts == {FACT: {"sw1": old, "sw2": old}}
+    assert noted(facts, {"sw1": old}, 2) == {}, "a switch that does not answer changed nothing"
+    added = noted(facts, {"sw1": new, "sw2": old}, 3)
+    assert added == {CHANGED: [{"time_ns": 3, "switches": {"sw1": new}}]}
+    assert [*changes_said(added)] == [
+        "sw1 says that it is M4300 12.0.20.1, which it did not when this run began: its run.yaml has both."
+    ]
+    facts |= added
+    assert noted(facts, {"sw1": new, "sw2": old}, 4) == {}, "it was noted already"
+    again = noted(facts, {"sw1": old}, 5)
+    assert [change["time_ns"] for change in again[CHANGED]] == [3, 5]
+    assert facts[FACT] == {"sw1": old, "sw2": old}
+    assert [*changes_said(noted({}, {"sw1": old}, 1))] == []
