@@ -1,4 +1,4 @@
-"""Time to choose trees, order a plan and prove it: ``python -m evaluation.speed.planning``.
+"""Processor time to choose trees, order a plan and prove it: ``python -m evaluation.speed.planning``.
 
 Two labs from factory state to a shortest-path tree per switch: the 66-host lab, and 50 switches with 20 hosts each on
 a random graph of degree 6. For comparison, the proof that checks every prefix from scratch, on the 66-host lab. And to
@@ -42,9 +42,9 @@ def large_lab() -> Lab:
 def _median_s(runs: int, work: Callable[[], object]) -> float:
     took_s = []
     for _ in range(runs):
-        begin = time.perf_counter()
+        begin = time.process_time()
         work()
-        took_s.append(time.perf_counter() - begin)
+        took_s.append(time.process_time() - begin)
     return round(statistics.median(took_s), 3)
 
 
@@ -97,10 +97,12 @@ def main() -> None:
     records = recording.begin(arguments)
     paper = load_lab(find_lab(str(ROOT / "inventory" / "koibuchi")))
     labs = {"koibuchi": (paper, True), "large": (large_lab(), False)}
-    figures = {n: measure(lab, arguments.runs, plainly=plainly) for n, (lab, plainly) in labs.items()}
-    print(json.dumps({**figures, "regulation": regulation(arguments.runs)}, indent=1))
-    prepared_s = sum(float(str(figures["koibuchi"][name])) for name in ("choose_s", "order_s", "check_s"))
-    records.append({"koibuchi": Figure(value=prepared_s, n=arguments.runs)})
+    figures = {name: measure(lab, arguments.runs, plainly=plainly) for name, (lab, plainly) in labs.items()}
+    chosen = regulation(arguments.runs)
+    print(json.dumps({**figures, "regulation": chosen}, indent=1))
+    plan_s = sum(float(str(figures["large"][name])) for name in ("choose_s", "order_s", "check_s"))
+    koibuchi_s = max(float(peak["koibuchi_s"]) for peak in chosen.values() if isinstance(peak, dict))
+    records.append({name: Figure(value=s, n=arguments.runs) for name, s in (("plan", plan_s), ("links", koibuchi_s))})
 
 
 if __name__ == "__main__":
