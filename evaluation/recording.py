@@ -44,7 +44,9 @@ class Recorder:
 
     def append(self, figures: Mapping[str, Figure | None]) -> None:
         """Add a measurement to each claim, and write the page; None is a figure that could not be measured here."""
-        for name, claim in self._claims.items():
+        # Others may have measured the same claim since this command began.
+        claims = {name: record for name, record in read_records(self._checkout).items() if name in self._claims}
+        for name, claim in (dict(self._claims) | claims).items():
             figure = figures.get(claim.figure)
             if figure is None:
                 print(f"{name}: nothing is recorded, as {claim.figure!r} was not measured.", file=sys.stderr)

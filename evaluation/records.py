@@ -1,12 +1,14 @@
 """Measured claims: what is claimed, by which command it is measured, and every measurement of it."""
 
+import sys
 from datetime import date
 from io import StringIO
 from pathlib import Path
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 FOLDER: Final = Path("evaluation", "records")
@@ -75,9 +77,18 @@ class Record(BaseModel):
 
 
 def read_records(checkout: Path = ROOT) -> dict[str, Record]:
-    """Every record by its file's name, in the order of names; ValueError if a file is no record."""
-    yaml = YAML(typ="safe")
-    return {path.stem: Record.model_validate(yaml.load(path)) for path in sorted((checkout / FOLDER).glob("*.yaml"))}
+    """Every record by its file's name, in the order of names; exits with a sentence if a file is no record."""
+    return {path.stem: _read(path) for path in sorted((checkout / FOLDER).glob("*.yaml"))}
+
+
+def _read(path: Path) -> Record:
+    try:
+        return Record.model_validate(YAML(typ="safe").load(path))
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        sys.exit(f"{FOLDER / path.name}: {'.'.join(map(str, wrong['loc'])) or 'the file'}: {wrong['msg']}")
+    except YAMLError as error:
+        sys.exit(f"{FOLDER / path.name} is not YAML: {str(error).splitlines()[0]}")
 
 
 def write_record(name: str, record: Record, checkout: Path = ROOT) -> Path:

@@ -64,6 +64,14 @@ def test_figures_are_appended_to_the_claims_of_the_command(checkout: Path, capsy
     assert "worst: nothing is recorded, as 'worst' was not measured." in capsys.readouterr().err
 
 
+def test_what_others_measured_meanwhile_is_kept(checkout: Path) -> None:
+    argv = _argv(checkout, str(checkout / "made"), "--rounds", "5", "--record")
+    first, second = (recording.begin(_given(checkout), argv, checkout, look=_quiet) for _ in range(2))
+    second.append({"median": Figure(value=2)})
+    first.append({"median": Figure(value=1)})
+    assert [one.value for one in read_records(checkout)["median"].measured] == [2, 1]
+
+
 def test_without_the_option_nothing_is_written(checkout: Path) -> None:
     recording.begin(_given(checkout, record=False), _argv(checkout), checkout, look=_quiet).append(
         {"median": Figure(value=1)}

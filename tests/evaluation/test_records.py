@@ -41,6 +41,22 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / FOLDER).iterdir()] == ["frames.yaml"]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("kind: opinion\n", "evaluation/records/x.yaml: kind: Input should be 'accuracy', 'speed' or 'links'"),
+        ("- 1\n", "evaluation/records/x.yaml: the file: Input should be a valid dictionary"),
+        ("a: [\n", "evaluation/records/x.yaml is not YAML: "),
+    ],
+)
+def test_a_file_that_is_no_record_is_named(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / FOLDER).mkdir(parents=True)
+    (tmp_path / FOLDER / "x.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        read_records(tmp_path)
+    assert str(ended.value).startswith(said)
+
+
 @pytest.mark.parametrize("wrong", [{"commit": "none"}, {"held": "most"}, {"n": 0}, {"load": -1}, {"remark": "x"}])
 def test_what_is_no_measurement_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
