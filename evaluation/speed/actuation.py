@@ -205,9 +205,13 @@ def main() -> None:
         paired(f"multi-tree apply, {len(lab.hosts)} hosts", "s", *applied),
         paired("link off until down", "s", *shut),
     ]
-    records.append({ratio.what: ratio.figure() for ratio in ratios})
     p95 = [float(np.percentile(side, 95)) for side in shut]
-    if asked.json:
+    _show(ratios, p95, as_json=asked.json)
+    records.append({ratio.what: ratio.figure() for ratio in ratios})
+
+
+def _show(ratios: list[Ratio], p95: list[float], *, as_json: bool) -> None:
+    if as_json:
         print(json.dumps({"ratios": [ratio.as_dict() for ratio in ratios], "link_off_p95_s": p95}))
         return
     print("| | eeectl | netmiko | ratio (95 % interval) |\n| --- | --- | --- | --- |")

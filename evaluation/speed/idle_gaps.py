@@ -153,10 +153,15 @@ def main() -> int:
         print("idle_gaps: network namespaces need root: use sudo.", file=sys.stderr)
         return 2
     ratios, costs = measure(given.rounds, given.seconds)
+    _show(ratios, costs, given)
     records.append({"TCP throughput": _beside_tcp(ratios[0], [share for share, _, _ in costs["TCP"]])})
+    return 0
+
+
+def _show(ratios: list[Ratio], costs: dict[str, list[tuple[float, float, int]]], given: argparse.Namespace) -> None:
     if given.json:
         print(json.dumps({"ratios": [ratio.as_dict() for ratio in ratios], "costs": costs}))
-        return 0
+        return
     print(f"Medians of {ratios[0].pairs} rounds in turns.\n")
     print("| | with recorder | without | ratio (95 % interval) |\n| --- | --- | --- | --- |")
     for ratio in ratios:
@@ -167,7 +172,6 @@ def main() -> int:
         seen = sum(packets for _, packets, _ in rows) * given.seconds
         lost = sum(dropped for _, _, dropped in rows)
         print(f"| {load} | {share * 100:.1f} | {packets_hz / 1e3:.1f} | {100 * lost / max(1, lost + seen):.2f} |")
-    return 0
 
 
 if __name__ == "__main__":

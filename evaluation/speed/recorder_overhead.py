@@ -80,13 +80,13 @@ def main() -> int:
             clock.close()
     medians = {where: {kind: float(np.median(ns)) for kind, ns in kinds.items()} for where, kinds in added.items()}
     worst = {where: max(kinds.values()) for where, kinds in medians.items()}
-    records.append({where: Figure(value=ns, n=given.rounds) for where, ns in worst.items()})
     if given.json:
         print(json.dumps({"rounds": given.rounds, "calls": given.calls, "added_ns": medians}))
     else:
         print("| calls | added a call, ns (95 %) | added a call in lab time, ns (95 %) |\n| --- | --- | --- |")
         for kind in added["wall"]:
             print(f"| {kind} | {_cell(added['wall'][kind])} | {_cell(added['lab time'][kind])} |")
+    records.append({where: Figure(value=ns, n=given.rounds) for where, ns in worst.items()})
     return 1 if max(worst.values()) > MOST_NS else 0
 
 
