@@ -23,7 +23,7 @@ class Script:
 
 
 _SPEED: Final = (
-    Script("planning", ("--runs", "1", "--force")),
+    Script("planning", ("--runs", "1", "--force"), ("--record",)),
     Script("interconnects", None, ("--rounds", "3"), lacking="a load of 512 nodes is its least: a minute"),
     Script("sweeps", None, lacking="a round takes three minutes; test_results.py compares two processes with one"),
     Script("snmp_agent", ("--rounds", "1", "--seconds", "0.2", "--force"), ("--record",)),
@@ -39,7 +39,7 @@ _SPEED: Final = (
     Script("replays", ("--side", "3", "--rounds", "1"), ("--record",)),
     Script("ranks", ("--side", "3"), ("--record",)),
     Script("netmiko_ports", None, None, lacking="`actuation` runs it"),
-    Script("recorder_overhead", ("--rounds", "1", "--calls", "20000", "--force")),
+    Script("recorder_overhead", ("--rounds", "1", "--calls", "20000", "--force"), ("--record",)),
     Script("twin_live", ("--rounds", "1", "--seconds", "1", "--echoes", "50", "--json", "--force"), ("--record",)),
 )
 
