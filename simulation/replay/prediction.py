@@ -6,7 +6,8 @@ also has that of the seeds. An interval is Student's, about the value, with the 
 Watts have the draws of the power model besides; joules and savings combine both as independent errors.
 
 Power is that of the calibration's switch if its ports were measured at the network's rate, else that of Andujar's
-model. Simplification: a policy is that of the calibration's first link, also on cards.
+model; nodes go with it (`simulation.replay.node_power`). Simplification: a policy is that of the calibration's first
+link, also on cards.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,6 +33,8 @@ from simulation.energy import StateShares
 from simulation.link_times import link_times
 from simulation.pool import Pool, finished
 from simulation.power_models import Carried, ModelPower, andujar, fitted
+from simulation.replay.comparison import utilization
+from simulation.replay.node_power import by_load, by_use, running_nodes, unknown_of
 from simulation.replay.on_network import node_links_follow, rate_mbps, size_of
 from simulation.replay.replayed import Replayed, ReplayTask
 from simulation.replay.results import ReplayResults
@@ -180,8 +183,9 @@ class NetworkReplays:
         sleeps = [asleep for _, asleep in pairs]
         time_s = spread([one.run_time_s for one in sleeps], least=0.0)
         slower = spread([asleep.run_time_s / awake.run_time_s for awake, asleep in pairs], least=0.0)
-        power, warnings = self._power(sleeps)
+        power, nodes_watt, warnings = self._power(sleeps)
         watt = power.watt
+        all_watt = None if watt is None or nodes_watt is None else _sum(watt, nodes_watt)
         energy = _product(power.ratio, slower)
         return Prediction(
             what_if=question.what_if,
@@ -191,6 +195,7 @@ class NetworkReplays:
             rest_percent=spread([100 * self._rest(one) for one in sleeps], least=0.0, most=100.0),
             network_watt=watt,
             network_joule=None if watt is None else _product(watt, time_s),
+            all_joule=None if all_watt is None else _product(all_watt, time_s),
             saved_percent=Interval(*(100 * (1 - value) for value in (energy.value, energy.high, energy.low))),
             warnings=(*question.warnings(self._calibration), *warnings),
         )
@@ -202,20 +207,32 @@ class NetworkReplays:
         count = max(nodes + links, 1)
         return (nodes * one.node_shares.low_power + links * one.shares.low_power) / count
 
-    def _power(self, replays: Sequence[Replayed]) -> tuple[ModelPower, list[str]]:
+    def _power(self, replays: Sequence[Replayed]) -> tuple[ModelPower, Interval | None, list[str]]:
+        """The network's, that of all nodes, and what is doubtful about them."""
         carried = [self._carried(one) for one in replays]
         mbps = round(rate_mbps(self._description))
         switch = next(iter(self._calibration.power.switches.values()), None)
         measured = [] if switch is None else list(switch.ports_of(""))
         nearest = min(measured, key=lambda one: abs(one - mbps), default=0)
         if switch is not None and abs(nearest - mbps) <= _ALIKE * nearest:
-            return fitted(carried, switch, nearest, 8 * self._packet_byte()), []
+            return fitted(carried, switch, nearest, 8 * self._packet_byte()), *self._nodes_by_load(carried)
         known = self._calibration.power.andujar
         every = [andujar(one, known or PAPER_POWER) for one in carried]
         source = "the paper's" if known is None else "the calibration's"
         said = f"no switch's ports were measured at {mbps} Mb/s: watts are {source} by Andujar's model."
         ratio = _around([one.ratio for one in every])
-        return ModelPower("Andujar", ratio, _around([one.watt for one in every if one.watt is not None])), [said]
+        watt = _around([one.watt for one in every if one.watt is not None])
+        nodes_watt = _around([by_use(carried[0].nodes, utilization(one), known or PAPER_POWER) for one in replays])
+        return ModelPower("Andujar", ratio, watt), nodes_watt, [said]
+
+    def _nodes_by_load(self, carried: Sequence[Carried]) -> tuple[Interval | None, list[str]]:
+        known = self._calibration.power.nodes
+        if not known:
+            return None, ["no node's power was fitted: energy is that of the network alone."]
+        count = carried[0].nodes
+        running = running_nodes(self._programs, count)
+        watt = _around([by_load(count, running, one.node_shares, known) for one in carried])
+        return watt, unknown_of(known, carried[0].node_shares)
 
     def _packet_byte(self) -> int:
         return self._description.router.packet_flits * self._programs.flit_byte
@@ -273,3 +290,10 @@ def _product(one: Interval, other: Interval) -> Interval:
     below = hypot((one.value - one.low) * other.value, (other.value - other.low) * one.value)
     above = hypot((one.high - one.value) * other.value, (other.high - other.value) * one.value)
     return Interval(value, max(value - below, 0.0), value + above)
+
+
+def _sum(one: Interval, other: Interval) -> Interval:
+    """Of two values with independent errors."""
+    value = one.value + other.value
+    below = hypot(one.value - one.low, other.value - other.low)
+    return Interval(value, max(value - below, 0.0), value + hypot(one.high - one.value, other.high - other.value))

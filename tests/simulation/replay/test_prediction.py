@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.calibration import Calibration
+from analysis.calibration import Calibration, NodePower
 from analysis.predict.what_if import parse_what_if
 from lab.errors import LabError
 from simulation.pool import HerePool
@@ -12,7 +12,7 @@ from simulation.replay.prediction import NetworkReplays
 from simulation.replay.replayed import Replayed
 from simulation.replay.search import Asked
 from simulation.worker import Simulated
-from tests.analysis.predict.test_prediction import exact_calibration
+from tests.analysis.predict.test_prediction import exact_calibration, exactly
 from tests.support.measured.synthetic_run import calibration
 from tests.support.replays import described, stencil
 
@@ -67,6 +67,41 @@ def test_links_to_nodes_sleep_unless_the_file_keeps_them(tmp_path: Path) -> None
     joule, watt, time_s = both.network_joule, both.network_watt, both.time_s
     assert joule is not None
     assert joule.value == pytest.approx(watt.value * time_s.value)
+
+
+def test_nodes_that_were_measured_are_in_all_joules(tmp_path: Path) -> None:
+    known = exact_calibration()
+    node = NodePower(idle_watt=exactly(50.0), loaded_watt=exactly(90.0), card_mbps=1_000, card_saved_watt=exactly(0.8))
+    measured = known.model_copy(update={"power": known.power.model_copy(update={"nodes": {"n01": node}})})
+    asked = [parse_what_if(text) for text in ("off", "measured")]
+    off, asleep = _replays(tmp_path, measured).answer(asked, HerePool(), _ignored)
+    watts = []
+    for one in (off, asleep):
+        assert one.all_joule is not None
+        assert one.network_joule is not None
+        watts.append((one.all_joule.value - one.network_joule.value) / one.time_s.value)
+    assert watts[0] == pytest.approx(4 * 90.0 + 12 * 50.0)
+    assert watts[0] - 16 * 0.8 < watts[1] < watts[0]
+
+
+def test_without_measured_nodes_energy_is_the_networks_alone(tmp_path: Path) -> None:
+    known = exact_calibration()
+    bare = known.model_copy(update={"power": known.power.model_copy(update={"nodes": {}})})
+    (off,) = _replays(tmp_path, bare).answer([parse_what_if("off")], HerePool(), _ignored)
+    assert off.network_joule is not None
+    assert off.all_joule is None
+    assert "no node's power was fitted: energy is that of the network alone." in off.warnings
+
+
+def test_on_a_network_of_another_rate_nodes_follow_eq_4(tmp_path: Path) -> None:
+    job = stencil(4) | _SLOW
+    replays = NetworkReplays(described(job, programs={"cycle_ns": 1.28}), tmp_path, exact_calibration(), draws=1)
+    (off,) = replays.answer([parse_what_if("off")], HerePool(), _ignored)
+    assert off.all_joule is not None
+    assert off.network_joule is not None
+    # Four of sixteen nodes compute nearly all the time.
+    nodes_watt = (off.all_joule.value - off.network_joule.value) / off.time_s.value
+    assert nodes_watt == pytest.approx(16 * 300 * (0.5 + 0.5 * 4 / 16), rel=0.01)
 
 
 def test_the_best_policy_keeps_the_bound(tmp_path: Path) -> None:
