@@ -19,7 +19,7 @@ from lab.errors import LabError
 from record.store import read_facts
 from record.trials import Trial, read_trials
 from simulation.pool import HerePool
-from simulation.replay.on_network import LAB, network_for, recorded_job
+from simulation.replay.on_network import LAB, network_for, recorded_job, with_measured_cards
 from simulation.replay.prediction import BestPolicy, NetworkReplays
 from simulation.replay.program import write_program
 from simulation.replay.readers.reading import Options
@@ -41,6 +41,8 @@ class Recorded:
     path: Path
     ranks_per_host: int
     mbps: float
+    hosts: Sequence[str] = ()
+    """Of the program; none if only its calls are known."""
 
 
 def recorded(name: str) -> Recorded:
@@ -60,7 +62,9 @@ def recorded(name: str) -> Recorded:
         trials = [one for one in trials if one.folder.resolve() == path.resolve()]
     chosen = _traced(run, trials)
     mbps = link_mbps(lab_of_run(facts), chosen.hosts)
-    return Recorded(f"{run.name}-{chosen.folder.name}", chosen.folder, max(chosen.ranks_per_host, 1), mbps)
+    return Recorded(
+        f"{run.name}-{chosen.folder.name}", chosen.folder, max(chosen.ranks_per_host, 1), mbps, chosen.hosts
+    )
 
 
 def _traced(run: Path, trials: Sequence[Trial]) -> Trial:
@@ -105,7 +109,9 @@ class Replays:
             self.network, one.mbps, recorded_job(folder / _PROGRAM, one.ranks_per_host)
         )  # before reading a trace
         job = recorded_job(_imported(one, folder), one.ranks_per_host)
-        return one.name, NetworkReplays(network_for(self.network, one.mbps, job), folder, self.calibration)
+        link = next(iter(self.calibration.links.values()), None)
+        description = with_measured_cards(network_for(self.network, one.mbps, job), link, one.hosts)
+        return one.name, NetworkReplays(description, folder, self.calibration)
 
 
 def predict_replayed(asked: Replays, questions: Sequence[WhatIf], bound_percent: float | None, *, as_json: bool) -> int:

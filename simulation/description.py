@@ -287,6 +287,10 @@ class Curve(Part):
         return self
 
 
+Policies = tuple[Links, Links, Links]
+"""Of links between switches, from switches to nodes, and from nodes to switches."""
+
+
 class Description(Part):
     """A simulation's file."""
 
@@ -311,6 +315,9 @@ class Description(Part):
     node_links: Links = Links()
     """Links to nodes, both directions; with programs alone."""
 
+    card_links: Links | None = None
+    """Links from nodes, where cards do something else than the switches' ports to them; with programs alone."""
+
     consolidation: Consolidation | None = None
     """TCEP; needs the routing `pal`."""
 
@@ -333,6 +340,11 @@ class Description(Part):
 
     precision: Precision = Precision()
 
+    @property
+    def policies(self) -> "Policies":
+        """Of links between switches, from switches to nodes, and from nodes to switches."""
+        return self.links, self.node_links, self.node_links if self.card_links is None else self.card_links
+
     @model_validator(mode="after")
     def _loads_or_curve(self) -> "Description":
         given = [name for name in ("loads", "curve", "programs") if getattr(self, name) is not None]
@@ -345,8 +357,10 @@ class Description(Part):
     @model_validator(mode="after")
     def _programs_can_run(self) -> "Description":
         if self.programs is None:
-            if self.node_links != Links():
-                raise ValueError("links to nodes sleep where programs run: write programs, or leave node_links out")
+            if self.node_links != Links() or self.card_links is not None:
+                raise ValueError(
+                    "links to nodes sleep where programs run: write programs, or leave node_links and card_links out"
+                )
             return self
         refused = {
             "traffic": self.traffic != Traffic(),
@@ -354,7 +368,7 @@ class Description(Part):
             "stages": self.stages is not None,
             "rates": self.rates is not None,
             "engine: flit": self.engine == "flit",
-            "links that coalesce or are slower": self.links.needs_flits or self.node_links.needs_flits,
+            "links that coalesce or are slower": any(one.needs_flits for one in self.policies),
         }
         if any(refused.values()):
             names = ", ".join(name for name, is_given in refused.items() if is_given)

@@ -133,7 +133,9 @@ def _in_range(row: Mapping[str, Any]) -> bool:
 
 def _identity(description: Description, calibration: Calibration | None) -> dict[str, Any]:
     """What a point depends on: everything but which loads, seeds and draws are asked for."""
-    plain = description.model_dump(exclude={"loads", "curve", "seeds", "calibration", "programs", "node_links"})
+    plain = description.model_dump(
+        exclude={"loads", "curve", "seeds", "calibration", "programs", "node_links", "card_links"}
+    )
     plain["network"] = description.network.form()
     if calibration is not None and description.calibration is not None:
         digest = sha256(calibration.model_dump_json().encode()).hexdigest()

@@ -1,6 +1,6 @@
 """The fitted policy of the links that a program uses, and the directions in which they sleep."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analysis.calibration import Calibration, LinkPolicy, ProgramTime
@@ -29,9 +29,14 @@ def link_of(calibration: Calibration, profile: Profile, fitted: ProgramTime | No
 
 def sleeping_directions(link: LinkPolicy | None, profile: Profile) -> tuple[Direction, ...]:
     """Directions in which a node's link sleeps: `transmit` if the node's end does, `receive` if the switch's does."""
+    return directions_of(link, profile.hosts)
+
+
+def directions_of(link: LinkPolicy | None, hosts_of_program: Sequence[str]) -> tuple[Direction, ...]:
+    """As `sleeping_directions`, of a program's hosts; both directions where the policy does not say whose it is."""
     if link is None or not link.ends:
         return ("transmit", "receive")
-    hosts = set(profile.hosts)
+    hosts = set(hosts_of_program)
     devices = {end.split(":")[0] for end in link.ends}
     directions: list[Direction] = []
     if devices & hosts:

@@ -108,7 +108,7 @@ def measure_program(program: Program, own: dict[str, Any]) -> dict[str, float]:
         description = described(path, program.ranks, own)
         assert description.programs is not None
         began = time.process_time()
-        replay = begin_replay(description, description.programs, (description.links, description.node_links), 1)
+        replay = begin_replay(description, description.programs, description.policies, 1)
         begun = time.process_time()
     while replay.advance(_TURNS) == "running":
         pass

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from eee_engine import ProgramReplay, SimulationError
 
-from simulation.description import Description, Links
+from simulation.description import Description, Policies
 from simulation.facts import facts_of
 from simulation.point import BrokenSimulation
 from simulation.replay.hosts import hosts_of
@@ -22,8 +22,8 @@ _PLACING: Final = 0x706C6163
 """So that placements do not depend on what else the seed is for."""
 
 
-def begin_replay(description: Description, programs: Programs, links: tuple[Links, Links], seed: int) -> ProgramReplay:
-    """Every job on its nodes, at tick 0, with these policies of links between routers and of links to nodes.
+def begin_replay(description: Description, programs: Programs, links: Policies, seed: int) -> ProgramReplay:
+    """Every job on its nodes, at tick 0, with these policies of links.
 
     BrokenSimulation if the parts do not fit together; UnreadableFile if a program's file cannot be read.
     """
@@ -33,10 +33,10 @@ def begin_replay(description: Description, programs: Programs, links: tuple[Link
         raise BrokenSimulation(f"{description.name}: {error}; change the simulation's file.") from error
 
 
-def _begin(description: Description, programs: Programs, links: tuple[Links, Links], seed: int) -> ProgramReplay:
+def _begin(description: Description, programs: Programs, links: Policies, seed: int) -> ProgramReplay:
     form = description.network.form()
     nodes = facts_of(form)["nodes"]
-    between, to_nodes = links
+    between, to_nodes, from_nodes = links
     replay = ProgramReplay(
         nodes=nodes,
         tick_ns=programs.cycle_ns,
@@ -53,6 +53,7 @@ def _begin(description: Description, programs: Programs, links: tuple[Links, Lin
             "parameters": description.router.form(),
             "link": between.form(),
             "node_link": to_nodes.form(),
+            "card_link": from_nodes.form(),
             "bound": (programs.bound.percent / 100, programs.bound.epoch) if programs.bound else None,
             "flit_bytes": programs.flit_byte,
         },

@@ -8,14 +8,17 @@ Simplifications for labs: switches cut frames through, where real ones store the
 tree; they do not follow the trees of `eeectl apply`. All links are as fast as the slowest of the program's hosts.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from eee_engine import network_facts
 from pydantic import ValidationError
 
+from analysis.calibration import LinkPolicy
+from analysis.programs.sleeping_links import directions_of
 from lab.errors import LabError
-from simulation.description import Description
+from simulation.description import Description, Links
 from simulation.description_file import read_description
 from simulation.replay.jobs import FileProgram, Job, Programs
 
@@ -92,6 +95,17 @@ def rate_mbps(description: Description) -> float:
 def node_links_follow(description: Description) -> bool:
     """Whether links to nodes have the policy that is asked for: the file has no `node_links` of its own."""
     return "node_links" not in description.model_fields_set
+
+
+def with_measured_cards(description: Description, link: LinkPolicy | None, hosts: Sequence[str]) -> Description:
+    """Links from nodes stay awake if the measured policy is that of switches' ports alone, and the file leaves it open.
+
+    `hosts` are those of the program; without any, links from nodes have the policy of links to nodes.
+    """
+    left_open = node_links_follow(description) and description.card_links is None
+    if not left_open or not hosts or "transmit" in directions_of(link, hosts):
+        return description
+    return description.model_copy(update={"card_links": Links()})
 
 
 def size_of(description: Description) -> tuple[int, int, int]:

@@ -197,8 +197,12 @@ class NetworkReplays:
             network_joule=None if watt is None else _product(watt, time_s),
             all_joule=None if all_watt is None else _product(all_watt, time_s),
             saved_percent=Interval(*(100 * (1 - value) for value in (energy.value, energy.high, energy.low))),
-            warnings=(*question.warnings(self._calibration), *warnings),
+            warnings=(*question.warnings(self._calibration), *self._cards(question), *warnings),
         )
+
+    def _cards(self, question: _Question) -> list[str]:
+        awake = question.what_if.saves and self._nodes_too and self._description.card_links == Links()
+        return ["links from nodes to switches stay awake, as the measured cards did."] if awake else []
 
     def _rest(self, one: Replayed) -> float:
         """Share of the links' time in low power: those to nodes count if they have the policy."""

@@ -148,7 +148,7 @@ def replay(description: Description, seed: int, *, sleeping: bool, say: Say = _t
     programs = description.programs
     if programs is None:
         raise BrokenSimulation(f"{description.name} has no programs: write programs: with jobs.")
-    links = (description.links, description.node_links) if sleeping else (_AWAKE, _AWAKE)
+    links = description.policies if sleeping else (_AWAKE,) * 3
     began = process_time()
     simulation = begin_replay(description, programs, links, seed)
     _run(description, programs, simulation, say)

@@ -159,4 +159,6 @@ def replayed_of(row: Mapping[str, Any], runs: Sequence[JobRun]) -> Replayed:
 def _identity(description: Description) -> dict[str, Any]:
     """What a replay depends on: everything but which seeds are asked for."""
     plain = description.model_dump(exclude={"loads", "curve", "seeds", "calibration", "traffic", "precision"})
+    if description.card_links is None:
+        del plain["card_links"]  # folders of before there was one
     return plain | {"network": description.network.form()}

@@ -14,7 +14,7 @@ Done = Callable[[Simulated[Replayed]], None]
 
 def tasks_of(description: Description) -> list[ReplayTask]:
     """All replays: slowdowns are ratios to links that never sleep, with the same seed."""
-    sleeps = (description.links, description.node_links) != (Links(), Links())
+    sleeps = description.policies != (Links(),) * 3
     return [
         ReplayTask(description, seed, sleeping)
         for seed in dict.fromkeys(description.seeds)

@@ -29,12 +29,14 @@ class Case:
     @property
     def sleeps(self) -> bool:
         """Whether any of its links do."""
-        return (self.description.links, self.description.node_links) != (Links(), Links())
+        return self.description.policies != (Links(),) * 3
 
     @property
     def awake_key(self) -> str:
         """Equal for cases that differ in links alone, and in how these choose their holds."""
-        return self.description.model_dump_json(exclude={"links": True, "node_links": True, "programs": {"bound"}})
+        return self.description.model_dump_json(
+            exclude={"links": True, "node_links": True, "card_links": True, "programs": {"bound"}}
+        )
 
 
 def case_key(labels: Mapping[str, str]) -> str:

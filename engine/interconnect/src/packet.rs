@@ -84,9 +84,10 @@ pub struct PacketEngine {
     /// Flits that wait for the switch or were in it within the history window, by port; none if nobody looks.
     recent: Vec<u32>,
     queues: Queues,
-    /// Idle cycles after which a link between routers sleeps, and one to a node.
+    /// Idle cycles after which a link between routers sleeps, one to a node, and one from a node.
     hold: u64,
     node_hold: u64,
+    card_hold: u64,
     /// Of links between routers that choose theirs.
     holds: Option<Holds>,
     links: Option<Links>,
@@ -187,6 +188,7 @@ impl PacketEngine {
             queues: Queues::new(&network, vcs),
             hold: u64::MAX,
             node_hold: u64::MAX,
+            card_hold: u64::MAX,
             holds: None,
             links: None,
             slept: Vec::new(),

@@ -558,6 +558,7 @@ class ProgramReplay:
     """MPI programs on a simulated network, or without one. Equal arguments give equal results, to the last bit.
 
     A tick is a cycle of the network, or a nanosecond without one. `hosts` has the fields of `replay::costs::Costs`, in ns.
+    `network` has topology, routing, parameters, link, node_link, card_link, bound and flit_bytes.
     Everything that does not fit together raises `SimulationError`.
     """
 
@@ -571,7 +572,7 @@ class ProgramReplay:
         element_bytes: int,
         cores: int,  # of a node, for the scheduler
         seed: int,
-        network: Mapping[str, object] | None = None,  # topology, routing, parameters, link, node_link, bound, flit_bytes
+        network: Mapping[str, object] | None = None,
         log_gops: tuple[float, float, float] | None = None,  # latency and gap in ns, gap in ns for each byte
     ) -> None: ...
     def add_program(

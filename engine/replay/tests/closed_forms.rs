@@ -108,6 +108,7 @@ fn a_link_that_bounds_its_delay_sleeps_as_far_as_its_gaps_allow() {
         let links = LinkPolicies {
             routers,
             nodes: LinkPolicy::default(),
+            cards: LinkPolicy::default(),
             bound: Some(DelayBound {
                 share,
                 epoch: 50_000,
@@ -129,4 +130,36 @@ fn a_link_that_bounds_its_delay_sleeps_as_far_as_its_gaps_allow() {
         (1..=12).contains(&learning),
         "{learning} wakes until the first epoch was over"
     );
+}
+
+/// A message after a long pause waits once for each direction that sleeps: from its node, and to the other's.
+#[test]
+fn links_from_nodes_sleep_by_a_policy_of_their_own() {
+    let deep = LinkPolicy {
+        mode: Mode::Deep,
+        timing: Timing {
+            wake: 100,
+            ..Timing::default()
+        },
+        ..LinkPolicy::default()
+    };
+    let run = |nodes, cards| {
+        let mut ranks = vec![Calls::default(); 2];
+        ranks[0].compute(5000).send(1, 8, 0);
+        ranks[1].recv(0, 0);
+        let links = LinkPolicies {
+            routers: LinkPolicy::default(),
+            nodes,
+            cards,
+            bound: None,
+        };
+        let mut replay = replay(over(ring(4), links), free(), 4, &program(&ranks));
+        finish(&mut replay);
+        replay.progress().now
+    };
+    let awake = LinkPolicy::default();
+    let never = run(awake, awake);
+    assert_eq!(run(deep, awake), never + 100);
+    assert_eq!(run(awake, deep), never + 100);
+    assert_eq!(run(deep, deep), never + 200);
 }

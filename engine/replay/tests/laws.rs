@@ -105,6 +105,7 @@ fn asleep(policy: LinkPolicy) -> LinkPolicies {
     LinkPolicies {
         routers: policy,
         nodes: policy,
+        cards: policy,
         bound: None,
     }
 }

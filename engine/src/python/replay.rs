@@ -69,6 +69,7 @@ pub struct NetworkForm<'py> {
     parameters: Parameters,
     link: Policy,
     node_link: Policy,
+    card_link: Policy,
     /// Share of the time that a link's wakes may take, and cycles between two choices of its hold.
     bound: Option<(f64, u64)>,
     flit_bytes: u32,
@@ -82,6 +83,7 @@ impl NetworkForm<'_> {
         let policies = LinkPolicies {
             routers: LinkPolicy::try_from(self.link)?,
             nodes: LinkPolicy::try_from(self.node_link)?,
+            cards: LinkPolicy::try_from(self.card_link)?,
             bound: self.bound.map(|(share, epoch)| DelayBound { share, epoch }),
         };
         if self.flit_bytes == 0 {

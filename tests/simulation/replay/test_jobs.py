@@ -33,8 +33,9 @@ def test_what_does_not_fit_together_is_refused(changes: dict[str, Any], words: s
         described(**changes)
 
 
-def test_links_to_nodes_sleep_with_programs_alone() -> None:
-    plain = described().model_dump() | {"programs": None, "loads": [0.1], "node_links": {"mode": "deep"}}
+@pytest.mark.parametrize("key", ["node_links", "card_links"])
+def test_links_to_nodes_sleep_with_programs_alone(key: str) -> None:
+    plain = described().model_dump() | {"programs": None, "loads": [0.1], key: {"mode": "deep"}}
     with pytest.raises(ValidationError, match="links to nodes sleep where programs run"):
         type(described()).model_validate(plain)
 

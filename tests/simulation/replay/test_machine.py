@@ -10,7 +10,7 @@ from tests.support.replays import described, stencil
 
 def _nodes(description: Description, seed: int = 1) -> list[int | None]:
     assert description.programs is not None
-    replay = begin_replay(description, description.programs, (Links(), Links()), seed)
+    replay = begin_replay(description, description.programs, (Links(), Links(), Links()), seed)
     while replay.advance(1000) == "running":
         pass
     return replay.ranks()["node"]

@@ -5,10 +5,19 @@ from pathlib import Path
 import pytest
 
 from lab.errors import LabError
+from simulation.description import Links
 from simulation.replay.jobs import Job
-from simulation.replay.on_network import network_for, node_links_follow, rate_mbps, recorded_job, size_of
+from simulation.replay.on_network import (
+    network_for,
+    node_links_follow,
+    rate_mbps,
+    recorded_job,
+    size_of,
+    with_measured_cards,
+)
 from simulation.replay.replayed import replay
-from tests.support.replays import stencil
+from tests.support.measured.synthetic_run import calibration
+from tests.support.replays import described, stencil
 
 _HEAD = "name: net\nnetwork: {kind: hyperx, sizes: [4], concentration: 2}\nrouting: dor\n"
 _ROUTER = "router: {vcs: 2, buffer_flits: 64, packet_flits: 8, switching: cut_through}\n"
@@ -49,3 +58,22 @@ def test_programs_run_on_a_labs_own_network() -> None:
         assert size_of(found)[0] == switches
         assert 900 < rate_mbps(found) < 1000  # payload
         assert replay(found, 1, sleeping=False).messages > 0
+
+
+@pytest.mark.parametrize(
+    ("ends", "hosts", "awake"),
+    [
+        (("sw1:1", "sw1:2"), ("n01", "n02"), True),
+        (("n01:eth0", "sw1:1"), ("n01", "n02"), False),
+        (("sw1:1",), (), False),
+        ((), ("n01",), False),
+    ],
+)
+def test_cards_that_were_not_seen_asleep_stay_awake(
+    ends: tuple[str, ...], hosts: tuple[str, ...], *, awake: bool
+) -> None:
+    link = next(iter(calibration().links.values())).model_copy(update={"ends": ends})
+    found = with_measured_cards(described(), link, hosts)
+    assert (found.card_links == Links()) == awake
+    own = described(node_links={"mode": "off"})
+    assert with_measured_cards(own, link, hosts) == own

@@ -58,6 +58,18 @@ def test_links_to_nodes_sleep_if_they_are_told_to() -> None:
     assert everywhere.run_time_s > between.run_time_s
 
 
+def test_links_from_nodes_have_a_policy_of_their_own() -> None:
+    """At every node one of two directions never sleeps."""
+    both = replay(described(_APART, links=DEEP, node_links=DEEP), 1, sleeping=True)
+    to_nodes = replay(described(_APART, links=DEEP, node_links=DEEP, card_links={}), 1, sleeping=True)
+    from_nodes = replay(described(_APART, links=DEEP, card_links=DEEP), 1, sleeping=True)
+    assert to_nodes.node_shares.low_power + from_nodes.node_shares.low_power == pytest.approx(
+        both.node_shares.low_power, abs=0.02
+    )
+    assert 0.4 < to_nodes.node_shares.low_power < 0.5
+    assert both.run_time_s > max(to_nodes.run_time_s, from_nodes.run_time_s)
+
+
 def test_ranks_that_wait_for_each_other_are_named(tmp_path: Path) -> None:
     writer = ProgramWriter("stuck", 2, "test")
     for rank in (0, 1):

@@ -17,9 +17,10 @@ impl PacketEngine {
         let LinkPolicies {
             routers,
             nodes,
+            cards,
             bound,
         } = policies;
-        for policy in [routers, nodes] {
+        for policy in [routers, nodes, cards] {
             policy.check()?;
             if policy.timing.coalesce != 0
                 || policy.timing.coalesce_byte != 0
@@ -36,6 +37,7 @@ impl PacketEngine {
         }
         self.hold = hold_of(&routers);
         self.node_hold = hold_of(&nodes);
+        self.card_hold = hold_of(&cards);
         self.holds = bound.filter(|_| self.hold != u64::MAX).map(|bound| {
             let wake = routers.longest_wake();
             Holds::new(bound, self.network.ports().len(), self.hold, wake, self.now)
@@ -44,7 +46,8 @@ impl PacketEngine {
             policies,
             since: self.now,
         });
-        let sleeps = self.hold.min(self.node_hold) != u64::MAX;
+        let shortest = self.hold.min(self.node_hold).min(self.card_hold);
+        let sleeps = shortest != u64::MAX;
         self.slept = vec![Slept::default(); if sleeps { self.outputs.len() } else { 0 }];
         Ok(())
     }
@@ -90,7 +93,8 @@ impl PacketEngine {
                 }
                 policy
             }
-            _ => links.policies.nodes,
+            Some(_) => links.policies.nodes,
+            None => links.policies.cards,
         }
     }
 }

@@ -125,9 +125,9 @@ impl PacketEngine {
             ..
         } = self.outputs[output as usize];
         let mut start = self.now.max(free);
-        let woke = start > free.saturating_add(self.node_hold);
+        let woke = start > free.saturating_add(self.card_hold);
         if woke {
-            start = self.wake(output, free, start, self.node_hold);
+            start = self.wake(output, free, start, self.card_hold);
         }
         let end = start + u64::from(packet.flits);
         let woke = self.outputs[output as usize].send(start, packet.flits.into(), woke);

@@ -136,8 +136,10 @@ impl Congestion for Queued<'_> {
 pub struct LinkPolicies {
     /// Of links between routers.
     pub routers: LinkPolicy,
-    /// Of links to nodes, both directions.
+    /// Of links from routers to nodes.
     pub nodes: LinkPolicy,
+    /// Of links from nodes to routers: what the nodes' cards do.
+    pub cards: LinkPolicy,
     /// Links between routers choose their hold by themselves, beginning with that of their policy.
     pub bound: Option<DelayBound>,
 }
@@ -148,6 +150,7 @@ impl From<LinkPolicy> for LinkPolicies {
         Self {
             routers,
             nodes: LinkPolicy::default(),
+            cards: LinkPolicy::default(),
             bound: None,
         }
     }
