@@ -25,7 +25,7 @@ class ApplyOptions:
         Do not ask.
     confirm_in
         Roll everything back unless `eeectl confirm` follows within this time after the verification, such as 60s or
-        5m; a process of its own does so even if this one or the terminal dies.
+        5m. A separate process does so even if this one or the terminal dies.
     save
         Save the startup configurations once everything is verified (and confirmed).
     no_host_check

@@ -87,8 +87,8 @@ def confirm_command(lab: LabName = "") -> int:
 def recover_command(lab: LabName = "", *, yes: Yes = False) -> int:
     """Bring a lab back to a state that was verified, after a crash or a switch that lost its settings.
 
-    Keeps an apply that was verified, and rolls back an unfinished one without asking; restores port descriptions that
-    a killed command had replaced, and the lab to its state before runs that were killed, with or without their folders.
+    Keeps an apply that was verified, and rolls back an unfinished one without asking. Restores port descriptions that
+    a killed command had replaced, and the state of the lab before killed runs, with or without their folders.
     If nothing was killed, but switches differ from their last verified state, shows the changes that restore it and
     asks.
 

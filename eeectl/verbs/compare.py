@@ -35,8 +35,8 @@ def compare_command(
 
     A and B are RUN or RUN:FACTOR=LEVEL,... such as runs/20260101T000000Z-x:eee=off; B may be FACTOR=LEVEL alone, for
     A's run, as in `eeectl compare runs/RUN:eee=off eee=on`. Within a run values are paired by block, and compared where
-    all other factors are equal: the ratio is the median of the blocks' ratios, in which what drifts from block to block
-    cancels; the ratio of the medians of A and B need not be the same.
+    all other factors are equal. The ratio is the median of the blocks' ratios, so drift from block to block cancels. It
+    need not equal the ratio of the medians of A and B.
 
     Parameters
     ----------

@@ -211,8 +211,8 @@ def flow_control_command(
     every
         All links of the lab.
     may_flap
-        Let links restart under hosts that have no other path, hosts' own links among them, for the seconds that their
-        steps show; without it nothing is done where that is needed.
+        Let links restart under hosts that have no other path, hosts' own links among them. Steps show for how many
+        seconds. Without it, a change that needs this is refused.
     apply_options
         How it is applied.
     management

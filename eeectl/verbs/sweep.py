@@ -73,7 +73,7 @@ def sweep(
     views
         Where live data are exported.
     notify
-        Start this command at the end, after a failure and after a stop, with one line about it as its last argument;
+        Start this command at the end, after a failure and after a stop. Its last argument is one line about that, and
         EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
 
     """

@@ -14,6 +14,7 @@ from tests.support import ROOT
 
 MEAN: Final = 20.0
 LONGEST: Final = 50
+LONGEST_OF_HELP: Final = 34
 """Words a sentence: on average over a text, and at most."""
 
 BOUNDS: Final[Mapping[str, tuple[float, int]]] = {

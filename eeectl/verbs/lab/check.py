@@ -49,8 +49,8 @@ def check(
         Also try, on a port without cable and link, which settings the model really accepts, and undo them. This writes
         to the switches; without it nothing is written.
     write_cables
-        Propose the lab's cables from LLDP, learned addresses and link states, without reading those of cables.csv: the
-        file that is written is the folder's cables.csv if it has none, else cables.seen.csv beside it.
+        Propose the lab's cables from LLDP, learned addresses and link states, without reading those of cables.csv. It
+        writes the folder's cables.csv if it has none, else cables.seen.csv beside it.
     force
         With --write-cables: replace a cables.seen.csv that is there already.
 
