@@ -5,9 +5,9 @@ FOLDER has a folder for each router, as `devices` of ETH's NetPowerBench has: `p
 30 s each, and `power_model.yml` with the parameters that its authors derived. All stages of a transceiver are fitted
 together, at all of its speeds; it prints ours with 95 % intervals beside the published ones, and what was refused.
 
-What the files do not say, and is assumed: as many modules were plugged in during all stages of a type as in its idle
-stage, unless more ports are named; a snake sends each bit in at one port and out at another, so that a switch forwards
-half of what its interfaces carry. `--months 2024-04` keeps stages of some months (base always): routers drift by watts
+What the files do not say is assumed. During all stages of a type as many modules were plugged in as in its idle stage,
+unless more ports are named. A snake sends each bit in at one port and out at another, so that a switch forwards half of
+what its interfaces carry. `--months 2024-04` keeps stages of some months (base always): routers drift by watts
 between them.
 """
 

@@ -8,7 +8,7 @@ for one seed. Batches are simulated once, as their seed is their mapping; the pa
 
 The network is the paper's: 512 nodes, routers of one cycle, links of 10, six virtual channels of 32 flits. A run has a
 warm-up that is long enough for TCEP to turn its links off or on one by one (10 deactivation epochs, or 6 from the root
-network at low loads), then a window of 40 batches; intervals are 95 %, by batch means of one seed, or by the means of
+network at low loads), then a window of 40 batches. Intervals are 95 %, by batch means of one seed, or by the means of
 several.
 """
 

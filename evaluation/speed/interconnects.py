@@ -2,9 +2,9 @@
 
 ``python -m evaluation.speed.interconnects [--large] [--rounds N] [--booksim PATH_OF_BOOKSIM]`` measures packet-hops
 (routers passed) a second of processor time and the process's largest memory, per engine and network, each in a process
-of its own: links without low power, with a hold that no gap reaches, and asleep after a short hold; and the packet
-engine at three loads, as its cost should be one of packets. Rounds take all in turns, so that what else the machine
-does meets all. Prints Markdown: medians, lowest and highest.
+of its own. Links have no low power, a hold that no gap reaches, or a short hold after which they sleep. The packet
+engine runs at three loads, as its cost should be one of packets. Rounds take all in turns, so that other work on the
+machine affects all alike. Prints Markdown: medians, lowest and highest.
 
 ``--large`` adds 98,304 nodes, ``--booksim`` BookSim2 on a network that it has, too: its flattened butterflies have a
 square number of nodes at a router, and channels of one cycle. It is fetched and built outside the project.

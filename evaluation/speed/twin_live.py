@@ -1,7 +1,7 @@
 """The live twin compared with Open vSwitch's userspace switch, between the same two hosts, in turns.
 
 ``python -m evaluation.speed.twin_live`` (root) brings up a lab of its own with a 10 Gb/s switch, puts a second
-interface on an Open vSwitch bridge into the same network namespaces, and measures in alternating rounds: TCP
+interface on an Open vSwitch bridge into the same network namespaces. It measures in alternating rounds: TCP
 throughput and 64-byte UDP frames a second (iperf3), and round trips (ICMP, kernel time stamps, gaps of 0.1 to 1 ms).
 Then it probes the lab `miwa` with gaps of 0.5 to 4 ms and compares every round trip with the expected delay of
 its sleeping links (`sleeping_path`). Prints Markdown, or with ``--json`` one object.
