@@ -31,6 +31,9 @@ _UNSAFE: Final = re.compile(
 )
 _MOST_DIGITS: Final = 4000
 _LONG_NUMBER: Final = re.compile(rf"\d{{{_MOST_DIGITS},}}")
+_NUMBERS: Final = frozenset({int, float, bool, type(None)})
+"""Of long lists, as agents write them, whose values have no text."""
+
 _MOST_NESTED: Final = 100
 """Levels of lists and mappings in a file; what the product writes has fewer than ten."""
 
@@ -82,6 +85,9 @@ def safe_tree(value: Any, *, several_lines: bool = False, nested: int = 0) -> An
                 for key, item in value.items()
             }
         case list():
-            return [safe_tree(item, several_lines=several_lines, nested=nested + 1) for item in value]
+            return [
+                item if type(item) in _NUMBERS else safe_tree(item, several_lines=several_lines, nested=nested + 1)
+                for item in value
+            ]
         case _:
             return value

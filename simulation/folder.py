@@ -15,6 +15,11 @@ _LOCK: Final = ".lock"
 Found = TypeVar("Found")
 
 
+def is_simulation(folder: Path) -> bool:
+    """Whether a folder is one of `eeectl simulate`."""
+    return (folder / DESCRIPTION).is_file()
+
+
 class WrongFolder(LabError):
     """A folder that cannot take a simulation's results."""
 

@@ -17,7 +17,7 @@ from lab.errors import UnreadableFile
 from lab.untrusted_files import lose
 from record.frames import read_frame
 from simulation.description import Description
-from simulation.folder import DESCRIPTION, ResultFolder, WrongFolder
+from simulation.folder import ResultFolder, WrongFolder
 from simulation.point import Point
 
 _REMEDY: Final = "remove that file, and the points are simulated again"
@@ -93,11 +93,6 @@ class Results(ResultFolder):
 def frame_of(points: Sequence[Point]) -> pl.DataFrame:
     """One row a point."""
     return pl.DataFrame([asdict(point) for point in points], schema=SCHEMA)
-
-
-def is_simulation(folder: Path) -> bool:
-    """Whether a folder is one of `eeectl simulate`."""
-    return (folder / DESCRIPTION).is_file()
 
 
 def read_points(path: Path) -> list[Point]:

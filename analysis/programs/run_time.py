@@ -68,11 +68,29 @@ class Waits:
         >>> waits.seen_us(1, 0.0), waits.seen_us(2, 0.0), waits.seen_us(1, 20.0)
         (30.0, 45.0, 20.0)
         """
-        share = np.minimum(self.share, 1.0)
-        together = 1.0 - (1.0 - share) ** abreast + np.maximum(self.share - 1.0, 0.0)
-        waits_us = self.step_us.cumsum()
-        seen_us = np.maximum(waits_us - hidden_us, 0.0)
-        return float(together @ np.diff(seen_us, prepend=0.0))
+        return self.curve.seen_us(abreast, hidden_us)
+
+    @property
+    def curve(self) -> "_Curve":
+        """The same, with what does not depend on what is fitted computed once."""
+        awake, several = 1.0 - np.minimum(self.share, 1.0), np.maximum(self.share - 1.0, 0.0)
+        return _Curve(self.step_us.cumsum(), awake, several)
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    """Waits up to each step, the share of rounds in which a link does not wait so long, and of further gaps in one."""
+
+    waits_us: Floats
+    awake: Floats
+    several: Floats
+
+    def seen_us(self, abreast: float, hidden_us: float) -> float:
+        """As `Waits.seen_us`."""
+        together = 1.0 - self.awake**abreast + self.several
+        seen_us = np.maximum(self.waits_us - hidden_us, 0.0)
+        seen_us[1:] -= seen_us[:-1].copy()
+        return float(together @ seen_us)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +195,18 @@ _Found = tuple[float, float, float]
 def _least(runs: Sequence[WakeRun], start: _Found | None = None) -> _Found:
     """Search `abreast` and `hidden` from a grid or `start`; the best `serial` for any two of them is a quotient."""
     wanted = np.array([1.0 - run.base_s / run.eee_s for run in runs])
+    distinct = list({id(run): run for run in runs}.values())  # a bootstrap draws some runs several times
+    places = {id(run): number for number, run in enumerate(distinct)}
+    order = [places[id(run)] for run in runs]
+    curves = [(run.rounds, run.waits.curve, run.eee_s) for run in distinct]
     lowest = np.log([1.0, _HIDDEN_US[0]])
     highest = np.log([max([1, *(run.links for run in runs)]), _HIDDEN_US[1]])
 
     def error_of(point: Floats) -> tuple[float, float]:
         """Sum of squares, and the best serial."""
-        abreast, hidden_us = np.exp(np.clip(point, lowest, highest))
-        shape = np.array([overhead_s(run, 1.0, float(abreast), float(hidden_us)) / run.eee_s for run in runs])
+        abreast, hidden_us = (float(one) for one in np.exp(np.clip(point, lowest, highest)))
+        each = [rounds * curve.seen_us(abreast, hidden_us) * 1e-6 / eee_s for rounds, curve, eee_s in curves]
+        shape = np.array(each)[order]
         norm = float(shape @ shape)
         serial = min(max(float(shape @ wanted) / norm, 0.0), _MOST_SERIAL) if norm > 0 else 0.0
         left = wanted - serial * shape

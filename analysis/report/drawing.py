@@ -8,7 +8,7 @@ for wide screens (`PAGE_INCH`). Files can have a publisher's style in place of t
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
@@ -141,7 +141,7 @@ class Drawing:
     def _file(self, figure: Figure, form: str) -> bytes:
         dated = {"pdf": {"Title": self.title, "CreationDate": None}, "svg": {"Title": self.title, "Date": None}}
         found = io.BytesIO()
-        with _rules("path", self.style):
+        with _rules("path", self.style), _as_laid_out():
             figure.savefig(found, format=form, metadata=dated[form])
         return found.getvalue()
 
@@ -199,12 +199,17 @@ def _rules(text_in_svg: Literal["none", "path"] = "none", style: FigureStyle = P
         yield
 
 
+def _as_laid_out() -> AbstractContextManager[None]:
+    """Matplotlib gives a figure without a layout engine a new one, after each file too, unless its settings say no."""
+    return mpl.rc_context({"figure.constrained_layout.use": False})
+
+
 def _svg(figure: Figure, name: str, title: str) -> str:
     """The figure as an element for a page: with unique ids, and scaled to its column."""
     text = io.StringIO()
     with _rules():
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    with mpl.rc_context({"figure.constrained_layout.use": False}):
+    with _as_laid_out():
         figure.set_layout_engine(None)  # keep the positions that it found, and do not draw twice for each file
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]

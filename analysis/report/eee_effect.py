@@ -7,6 +7,7 @@ interval however often it repeats; and neither has what scatters less freely tha
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from analysis.configurations import Configuration
@@ -58,6 +59,7 @@ class Effect:
         return file_name(self.pair.configuration.placement)
 
 
+@lru_cache(maxsize=1)
 def effects_of(data: ReportData) -> Mapping[str, Sequence[Effect]]:
     """By program and placement, configurations with EEE off and on, in their natural order."""
     saved = {run.name: _saved(run) for run in data.runs}

@@ -14,8 +14,7 @@ from analysis.report.trial_table import trial_table
 from eeectl.report_files import ReportFiles, page_file, replace_file
 from eeectl.runs_of import runs_of
 from lab.errors import LabError
-from simulation.replay.results import are_replays
-from simulation.results import is_simulation
+from simulation.folder import is_simulation
 
 report_app = App(name="report")
 
@@ -110,6 +109,7 @@ def simulation_folder(name: str) -> Path | None:
 
 def report_simulations(folders: Sequence[Path], output: Path | None, files: ReportFiles | None = None) -> Path:
     """Make the page of simulations; where it is."""
+    from simulation.replay.results import are_replays  # noqa: PLC0415 - descriptions take half a second to load
     from simulation.report.data import read_simulation  # noqa: PLC0415
     from simulation.report.page import page, report_of  # noqa: PLC0415 - drawing takes a second to load
 
