@@ -19,6 +19,7 @@ from rich.table import Table
 from ruamel.yaml import YAML
 
 from eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
+from eeectl.fitting_table import print_table
 from eeectl.study.commands import run_eeectl
 from lab.errors import LabError
 
@@ -87,7 +88,7 @@ def _compare_with_truth(console: Console, study: Path) -> None:
         table.add_column(heading, justify="left" if not heading else "right")
     for row in _rows(calibration, truth):
         table.add_row(*row)
-    console.print(table)
+    print_table(console, table)
     late = truth["engine"]["lateness"]
     console.print(
         f"{late['count']} frames were delivered late by {late['p50_us']:.1f} us (median), {late['p90_us']:.1f} us "

@@ -7,6 +7,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from eeectl.fitting_table import print_table
+
 _PIPE_COLUMNS = 200
 _PAGE_COLUMNS = 100
 
@@ -49,14 +51,14 @@ def print_status(status: dict[str, Any]) -> None:
         table.add_row(
             switch["switch"], switch["model"], switch["state"], ports, str(switch["sessions"]), switch["address"]
         )
-    out.print(table)
+    print_table(out, table)
     table = _table("HOST", "STATE", "DATA", "MANAGEMENT", "LINK", "CPU S")
     for host in status["hosts"]:
         link = f"{host['speed_mbps']} Mb/s{', EEE' if host['eee_active'] else ''}" if host["link_up"] else "down"
         table.add_row(
             host["host"], host["state"], host["data_address"], host["management_address"], link, f"{host['cpu_s']:.1f}"
         )
-    out.print(table)
+    print_table(out, table)
     states = Counter(link["state"] for link in status["links"])
     out.print(f"{len(status['links'])} cables: " + ", ".join(f"{n} {state}" for state, n in sorted(states.items())))
     for strip in status["strips"]:

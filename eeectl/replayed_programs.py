@@ -13,6 +13,7 @@ from rich.table import Table
 
 from analysis.report.findings.finding import with_unit
 from eeectl.exit_status import DONE
+from eeectl.fitting_table import print_table
 from eeectl.going_on import keeping
 from lab.errors import LabError
 from simulation.description import Description
@@ -93,7 +94,7 @@ def _print_tried(name: str, tried: Sequence[Tried]) -> None:
     for one in tried:
         percents = (one.slowdown_percent, one.energy_percent, one.low_power_percent)
         table.add_row(one.mode, str(one.hold), *(f"{value:.4g} %" for value in percents))
-    Console().print(table)
+    print_table(Console(), table)
 
 
 def machine_of(description: Description) -> Machine:
@@ -118,7 +119,7 @@ def _print(name: str, figures: tuple[Compared, ...], replays: tuple[Replayed, ..
         value = with_unit(one.interval, one.unit) if one.interval else f"{one.value:.6g} {one.unit}".rstrip()
         table.add_row(one.name, value)
     console = Console()
-    console.print(table)
+    print_table(console, table)
     receives = max(one.unmatched_receives for one in replays)
     messages = max(one.unmatched_messages for one in replays)
     if receives or messages:

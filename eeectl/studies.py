@@ -15,6 +15,7 @@ from rich.table import Table
 from analysis.interval import Interval
 from analysis.report.findings.finding import with_unit
 from eeectl.exit_status import DONE
+from eeectl.fitting_table import print_table
 from eeectl.going_on import keeping
 from eeectl.report_files import ReportFiles, page_file
 from simulation.pool import Pool
@@ -127,7 +128,7 @@ def _print_statements(statements: Sequence["Judged"]) -> None:
         table.add_row(
             one.statement.number, f"{one.statement.text} ({one.statement.line})", one.verdict.ours, one.verdict.words
         )
-    Console().print(table, markup=False)
+    print_table(Console(), table, markup=False)
 
 
 def _print_choices(name: str, choices: Sequence["Choice"]) -> None:
@@ -143,7 +144,7 @@ def _print_choices(name: str, choices: Sequence["Choice"]) -> None:
         )
         style = "strike" if one.beaten_by else None
         table.add_row(one.name, *cells, one.beaten_by, style=style)
-    Console().print(table)
+    print_table(Console(), table)
 
 
 def _with_unit(one: Interval, unit: str) -> str:

@@ -10,6 +10,7 @@ from rich.table import Table
 from analysis.interval import Interval
 from analysis.predict.regulated_watts import NetworkWatts
 from analysis.report.table import cell_text
+from eeectl.fitting_table import print_table
 from eeectl.regulation.choosing import byte_text
 from eeectl.regulation.comparison import Comparison
 from eeectl.regulation.outcome import CLOSED_LOOP, Row, metered_switches
@@ -60,7 +61,7 @@ def show(
             f"{row.candidate.watt:.4g}",
             *(percent(one) for one in (row.slowdown, row.saving_metered, row.saving_modelled)),
         )
-    console.print(table)
+    print_table(console, table)
     for note in notes:
         console.print(note, markup=False, soft_wrap=True)
     print("nothing was changed" if folder is None else f"{folder}: the lab is restored")

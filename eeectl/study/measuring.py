@@ -20,6 +20,7 @@ from analysis.links.probe_design import about_edge
 from analysis.power.preflight import meter_precisions
 from analysis.report.table import cell_text
 from eeectl.exit_status import DONE, PENDING
+from eeectl.fitting_table import print_table
 from eeectl.study import design
 from eeectl.study.decide import BlockKind, CannotBeKnown, Decision, Known, NeedsMore, Parameter, decide
 from eeectl.study.folder import Block, StudyFolder
@@ -97,7 +98,7 @@ class Measuring:
         while True:
             decision, parameters = self._decide()
             self._rows = rows_of(decision, parameters)
-            self.console.print(table_of(decision, self._rows, self._left_s()))
+            print_table(self.console, table_of(decision, self._rows, self._left_s()))
             if decision.block is None:
                 self._save()
                 self._stand("", decision.why, ended=True)

@@ -13,6 +13,7 @@ from analysis.compare import Comparison
 from analysis.compare_runs import Side, compare_sides
 from analysis.interval import Interval
 from analysis.run_lab import lab_of_run
+from eeectl.fitting_table import print_table
 from eeectl.set_options import names_in
 from lab.errors import LabError
 from record.store import read_facts
@@ -118,7 +119,7 @@ def _print(a: Side, b: Side, rows: Sequence[tuple[str, Comparison]]) -> None:
             *(f"{ratio.value:.4f}", ratio_ends, f"{difference.value:+.4g}", difference_ends),
             f"{one.counts[0]}, {one.counts[1]}{mark}",
         )
-    console.print(table)
+    print_table(console, table)
     for words in _on_pairs([one for _, one in rows]) if paired else ("two runs: not paired",):
         console.print(words, markup=False)
     if any(one.figure in ("energy", "power") for _, one in rows):

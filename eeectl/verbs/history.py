@@ -19,6 +19,7 @@ from controller.planning.plan_text import counted, print_steps
 from controller.planning.proof import ProvedRollback
 from eeectl import lab_text as show
 from eeectl.exit_status import DONE, REFUSED
+from eeectl.fitting_table import print_table
 from eeectl.interactive import ask_person, attended
 from eeectl.journal_text import interruptible, journal_of, print_differences
 from eeectl.lab_name import LabName, known_lab
@@ -58,7 +59,7 @@ def history(lab: LabName = "", *, as_json: Annotated[bool, Parameter(name="--jso
         table = Table("NO", "WHEN, UTC", "BY", "COMMAND", "STEPS", "STATE", box=None, pad_edge=False)
         for _, own in groupby(changes, key=lambda change: change.record.begun.run or change.number):
             table.add_row(*_cells(tuple(own), restored))
-        show.console().print(table)
+        print_table(show.console(), table)
     return DONE
 
 

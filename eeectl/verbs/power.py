@@ -15,6 +15,7 @@ from controller.applying.statefolder import StateFolder
 from controller.power.family import Channel, StripReading
 from controller.power.outlet_names import wrong_names
 from controller.power.outlets import Meter, Switched, outlets_named
+from eeectl.fitting_table import print_table
 from eeectl.lab_name import LabName, known_lab, require_up
 from lab.errors import LabError
 from lab.model import Lab, Outlet, Strip
@@ -297,4 +298,4 @@ def _print(readings: dict[str, StripReading], outlets: list[Outlet], *, totals: 
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)
-    console.print(table)
+    print_table(console, table)

@@ -24,6 +24,7 @@ from controller.experiments.experiment_file import experiment_of
 from controller.experiments.probing import ECHOES, eee_sentence, read_lines
 from controller.experiments.session import RunOptions, run_new, validated_lab
 from eeectl.exit_status import DONE
+from eeectl.fitting_table import print_table
 from eeectl.lab_name import LabName, known_lab, lab_operand, require_up
 from eeectl.set_options import pair_in
 from lab.errors import LabError
@@ -245,7 +246,7 @@ def _print(a: str, b: str, shown: _Shown) -> None:
     for low, high, count, rtt in shown.rows:
         bar = "#" * round(40 * (rtt - least) / (most - least)) if most > least else ""
         table.add_row(f"{low:.0f} - {high:.0f}", str(count), f"{rtt:.1f}", bar)
-    Console(highlight=False).print(table)
+    print_table(Console(highlight=False), table)
     summary = shown.recording.summary
     print(f"{summary['echoes_sent']} echoes, {summary['echoes_lost']} lost, {summary['echoes_unsent']} never left")
     for sentence in shown.recording.header.get("weaker", []):

@@ -16,6 +16,7 @@ from rich.table import Table
 from analysis.interval import Interval
 from analysis.report.findings.finding import with_unit
 from eeectl.exit_status import DONE
+from eeectl.fitting_table import print_table
 from eeectl.going_on import keeping
 from eeectl.replayed_programs import best_policy, simulate_programs
 from eeectl.studies import StudyOptions, simulate_study_file
@@ -189,7 +190,7 @@ def _print_watts(data: "SimulationData") -> None:
             ratio = Interval(100 * power.ratio.value, 100 * power.ratio.low, 100 * power.ratio.high)
             table.add_row(f"{load:g}", with_unit(power.watt, "W"), with_unit(ratio, "%"))
     if table.row_count:
-        Console().print(table)
+        print_table(Console(), table)
 
 
 def _most_points(description: Description, draws: int) -> str:
@@ -262,7 +263,7 @@ def _print(description: Description, points: tuple[Point, ...]) -> None:
         first = (f"{point.load:g}", str(point.seed), *((str(point.draw),) if drawn else ()))
         table.add_row(*first, *_cells(point, hops=not drawn))
     console = Console()
-    console.print(table)
+    print_table(console, table)
     unsettled = [point for point in points if not (point.settled or point.saturated)]
     if unsettled:
         most = max(point.warm_up_cycles + point.cycles for point in unsettled)

@@ -10,6 +10,7 @@ from cyclopts.validators import Number
 from rich.table import Table
 
 from eeectl.exit_status import DONE
+from eeectl.fitting_table import print_table
 from eeectl.lab_text import console
 from lab.errors import LabError
 from lab.plain_text import one_line
@@ -109,13 +110,13 @@ def _print(program: Program, found: Summary) -> None:
         table = _table("FROM", "TO", "MESSAGES", "BYTES")
         for pair in found.pairs[:_SHOWN_COUNT]:
             table.add_row(str(pair.source), str(pair.target), f"{pair.messages:.0f}", _bytes(pair.byte))
-        console().print(table)
+        print_table(console(), table)
     if found.collectives:
         print(f"collective calls made most, of {len(found.collectives)} kinds:")
         table = _table("CALL", "RANKS", "BYTES", "TIMES")
         for one in found.collectives[:_SHOWN_COUNT]:
             table.add_row(one.call, str(one.ranks), str(one.byte), f"{one.times:.0f}")
-        console().print(table)
+        print_table(console(), table)
 
 
 def _table(*headings: str) -> Table:
