@@ -24,8 +24,6 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array
 
 from lab.errors import PlanError
 from regulation.choice import Choice, choice_of, require_kept
@@ -155,6 +153,9 @@ class _Program:
 
     def solve(self, time_limit_s: float, watt: float) -> tuple[Choice | None, float]:
         """The best choice found, if any, and a lower bound in watts. `watt`: only better choices are of interest."""
+        from scipy.optimize import Bounds, LinearConstraint, milp  # noqa: PLC0415 - half a second to load
+        from scipy.sparse import csr_array  # noqa: PLC0415
+
         self._build(watt)
         costs = np.zeros(self.size)
         for (number, place), column in self._level_column.items():

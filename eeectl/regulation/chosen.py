@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from analysis.calibration import load_calibration
-from analysis.predict.regulated_watts import NetworkWatts
 from controller.applying.observe import observe_lab
 from controller.drivers.table import capabilities_of
 from controller.experiments.experiment import LOOP_SAMPLES, LoopLevel, RegulationLevel
@@ -21,7 +20,7 @@ from eeectl.regulation.choosing import Options, Traffic, choose
 from eeectl.regulation.comparison import FACT, Comparison
 from eeectl.regulation.measured import end
 from eeectl.regulation.options import ChoiceOptions, KnobOptions, TrialOptions
-from eeectl.regulation.outcome import FACTOR, LOOPED
+from eeectl.regulation.outcome import FACTOR, LOOPED, modelled_watts
 from eeectl.regulation.pre_run import ended_early, traffic_in
 from lab.errors import LabError
 from lab.model import Lab
@@ -58,7 +57,7 @@ def choose_links(
     lab = lab_in_reach(launch.lab)
     watts = assumed_watts
     if wanted.calibration is not None:
-        watts = NetworkWatts(lab, load_calibration(wanted.calibration)).of_trunk
+        watts = modelled_watts(lab, load_calibration(wanted.calibration)).of_trunk
     folder = wanted.pre_run
     if folder is None:
         done = _pre_run(program, parameters, wanted, launch, quiet=as_json)

@@ -3,12 +3,11 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from analysis.calibration import Calibration
 from analysis.compare_runs import Side, compare_sides
 from analysis.interval import Interval
-from analysis.predict.regulated_watts import NetworkWatts
 from eeectl.regulation.choosing import BASELINE
 from eeectl.regulation.comparison import Candidate, Comparison
 from lab.errors import LabError
@@ -17,6 +16,9 @@ from record.event_kinds import EventKind
 from record.store import read_events
 from record.trials import read_trials, valid_trials
 from regulation.levels import Level
+
+if TYPE_CHECKING:
+    from analysis.predict.regulated_watts import NetworkWatts
 
 FACTOR: Final = "regulation"
 LOOPED: Final = "auto"
@@ -79,13 +81,20 @@ def metered_switches(lab: Lab) -> tuple[str, ...]:
     return tuple(switch.name for switch in lab.switches if switch.name in fed)
 
 
-def network_watts(lab: Lab, calibration: Calibration) -> NetworkWatts:
+def network_watts(lab: Lab, calibration: Calibration) -> "NetworkWatts":
     """The model of what the meters show: of the switches that have one, or of all if none has."""
-    return NetworkWatts(lab, calibration, metered_switches(lab))
+    return modelled_watts(lab, calibration, metered_switches(lab))
+
+
+def modelled_watts(lab: Lab, calibration: Calibration, switches: tuple[str, ...] = ()) -> "NetworkWatts":
+    """The model of the network's power: of some switches, or of all if none is named."""
+    from analysis.predict.regulated_watts import NetworkWatts  # noqa: PLC0415 - predictions take a third of a second
+
+    return NetworkWatts(lab, calibration, switches)
 
 
 def rows_of(
-    folder: Path | None, lab: Lab, compared: Comparison, watts: NetworkWatts | None, figure: str = ""
+    folder: Path | None, lab: Lab, compared: Comparison, watts: "NetworkWatts | None", figure: str = ""
 ) -> tuple[Row, ...]:
     """A row for each candidate; without a folder, what the model says alone."""
     rows = []
@@ -102,7 +111,7 @@ def rows_of(
     return tuple(rows)
 
 
-def _looped_row(folder: Path, lab: Lab, compared: Comparison, watts: NetworkWatts | None, figure: str) -> Row:
+def _looped_row(folder: Path, lab: Lab, compared: Comparison, watts: "NetworkWatts | None", figure: str) -> Row:
     """The row of a closed loop that regulated during its level's trials. Its candidate has the longest phase's levels.
 
     LabError if the run has no valid trial of it.

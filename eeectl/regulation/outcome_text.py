@@ -2,13 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 from rich.table import Table
 
 from analysis.interval import Interval
-from analysis.predict.regulated_watts import NetworkWatts
 from analysis.report.table import cell_text
 from eeectl.fitting_table import print_table
 from eeectl.regulation.choosing import byte_text
@@ -16,13 +15,16 @@ from eeectl.regulation.comparison import Comparison
 from eeectl.regulation.outcome import CLOSED_LOOP, Row, metered_switches
 from lab.model import Lab
 
+if TYPE_CHECKING:
+    from analysis.predict.regulated_watts import NetworkWatts
+
 _HEADS: Final = ("CHOICE", "OFF", "SLOWER", "EEE", "TRUNKS, W", "SLOWDOWN", "SAVING, METER", "SAVING, MODEL")
 
 
 def show(
     rows: tuple[Row, ...],
     compared: Comparison,
-    power: NetworkWatts | None,
+    power: "NetworkWatts | None",
     lab: Lab,
     *,
     folder: Path | None,
@@ -72,7 +74,7 @@ def percent(share: Interval | None) -> str:
     return cell_text(None) if share is None else f"{share.value:+.1%} ({share.low:+.1%} to {share.high:+.1%})"
 
 
-def notes_of(rows: tuple[Row, ...], compared: Comparison, power: NetworkWatts | None, lab: Lab) -> list[str]:
+def notes_of(rows: tuple[Row, ...], compared: Comparison, power: "NetworkWatts | None", lab: Lab) -> list[str]:
     """What has to be known beside the table, a sentence each."""
     notes = ["slowdown and saving of network power are relative to the baseline, with 95 % intervals"]
     metered = metered_switches(lab)

@@ -8,13 +8,12 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
 from rich.table import Table
 
 from analysis.calibration import Calibration, PowerPart, save_calibration
-from analysis.fit_runs import FitResult, Part, fit_runs
 from analysis.interval import NotEnoughData
 from analysis.links.probe_design import about_edge
 from analysis.power.preflight import meter_precisions
@@ -43,14 +42,23 @@ from lab.model import Lab
 from record.samples import RunSamples
 from record.store import read_facts
 
+if TYPE_CHECKING:
+    from analysis.fit_runs import FitResult, Part
+
 _NORMAL_95: Final = 1.96
 
 
 Commands = Callable[..., int]
 """Runs `eeectl` with some words; returns its exit status."""
 
-Fit = Callable[[Sequence[RunSamples], Calibration | None, Sequence[Part]], FitResult]
+Fit = Callable[[Sequence[RunSamples], Calibration | None, "Sequence[Part]"], "FitResult"]
 """Fits parts of a calibration to runs, with what is known already."""
+
+
+def _fit_runs(runs: Sequence[RunSamples], known: Calibration | None, parts: "Sequence[Part]") -> "FitResult":
+    from analysis.fit_runs import fit_runs  # noqa: PLC0415 - optimizers take half a second to load
+
+    return fit_runs(runs, known, parts)
 
 
 @dataclass
@@ -62,7 +70,7 @@ class Measuring:
     run_eeectl: Commands
     clock: Callable[[], float]
     console: Console
-    fit_runs: Fit = fit_runs
+    fit_runs: Fit = _fit_runs
     views: Sequence[str] = ()
     """Options of each run, such as where live data are exported."""
 
@@ -70,9 +78,9 @@ class Measuring:
     """Whether a run ended with trials missing."""
     _begun_s: float = field(default=0.0, init=False)
     _found: Calibration | None = field(default=None, init=False)
-    _failures: dict[Part, tuple[str, ...]] = field(default_factory=dict, init=False)
-    _stale: set[Part] = field(default_factory=lambda: {"links", "power"}, init=False)
-    _fit_s: dict[Part, float] = field(default_factory=dict, init=False)
+    _failures: dict["Part", tuple[str, ...]] = field(default_factory=dict, init=False)
+    _stale: set["Part"] = field(default_factory=lambda: {"links", "power"}, init=False)
+    _fit_s: dict["Part", float] = field(default_factory=dict, init=False)
     """How long the last fit of each part took."""
 
     _rows: tuple[ParameterRow, ...] = field(default=(), init=False)
@@ -178,7 +186,7 @@ class Measuring:
         # A daemon: a study that is interrupted does not wait for it.
         threading.Thread(target=fit, name="fit of links", daemon=True).start()
 
-    def _fit(self, part: Part, runs: Sequence[RunSamples]) -> None:
+    def _fit(self, part: "Part", runs: Sequence[RunSamples]) -> None:
         """Fit one part; what was known of it before is forgotten."""
         begun_s = self.clock()
         known = self._found
@@ -293,7 +301,7 @@ class Measuring:
         return DONE
 
 
-def _parts_of(kind: str) -> set[Part]:
+def _parts_of(kind: str) -> set["Part"]:
     """What a block of a kind may change; run times are fitted at the end, as no decision needs their models."""
     if kind in (PROBES, PORTS, CARDS) or kind.startswith(f"{EDGES}-"):
         return {"links"}

@@ -9,13 +9,23 @@ _HEAVY = ("asyncssh", "emcee", "matplotlib", "netmiko", "networkx", "polars", "p
 _TWIN = ("twin.families", "twin.lab.daemon", "twin.truth")
 
 
-@pytest.mark.parametrize("words", [["lab", "list"], ["status", "virtual", "--offline"], ["examples", "list"]])
-def test_a_verb_that_asks_no_device_loads_no_library_for_devices_or_figures(words: list[str]) -> None:
+def _loaded(words: list[str], libraries: tuple[str, ...]) -> str:
+    """Which of the libraries a command line loads, as a list's text."""
     script = (
         f"import sys; sys.argv = ['eeectl', *{words}]; from eeectl.cli import main\n"
         "try: main()\n"
         "except SystemExit as end: assert end.code in (0, 3), end.code\n"
-        f"print(sorted({{*{_HEAVY + _TWIN}}} & sys.modules.keys()), file=sys.stderr)"
+        f"print(sorted({{*{libraries}}} & sys.modules.keys()), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stderr == "[]\n"
+    return done.stderr
+
+
+@pytest.mark.parametrize("words", [["lab", "list"], ["status", "virtual", "--offline"], ["examples", "list"]])
+def test_a_verb_that_asks_no_device_loads_no_library_for_devices_or_figures(words: list[str]) -> None:
+    assert _loaded(words, _HEAVY + _TWIN) == "[]\n"
+
+
+@pytest.mark.parametrize("verb", ["study", "regulate"])
+def test_help_loads_neither_optimizers_nor_figures(verb: str) -> None:
+    assert _loaded([verb, "--help"], ("emcee", "matplotlib", "scipy.optimize", "textual")) == "[]\n"
