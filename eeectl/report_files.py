@@ -37,10 +37,12 @@ class ReportFiles:
 
 
 def page_file(output: Path | None, folder: Path) -> Path:
-    """Where the page goes; LabError if that is a folder."""
+    """Where the page goes; LabError if that is a folder, or in none."""
     where = output if output is not None else folder / "report.html"
     if where.is_dir():
         raise LabError(f"{where} is a folder: name a file for the page, such as {where / 'report.html'}.")
+    if not where.parent.is_dir():
+        raise LabError(f"{where.parent} is not a folder, so {where.name} cannot be written: make it, or change -o.")
     return where
 
 

@@ -266,6 +266,7 @@ def test_figures_lie_beside_the_page_wherever_it_is(tmp_path: Path) -> None:
         (["nix"], "is not a run's folder"),
         (["STUDY", "-o", "/nonexistent/report.html"], "cannot be written"),
         (["STUDY", "-o", "."], "is a folder"),
+        (["STUDY", "-o", "no-such-folder/report.html"], "no-such-folder is not a folder"),
         (["STUDY", "--calibration", "/nonexistent/c.yaml"], "eeectl fit"),
     ],
 )
