@@ -19,9 +19,9 @@ from rich.table import Table
 from ruamel.yaml import YAML
 
 from eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
-from eeectl.fitting_table import print_table
 from eeectl.study.commands import run_eeectl
 from lab.errors import LabError
+from lab.fitting_table import print_table
 
 LAB: Final = "virtual"
 ROOT: Final = Path("studies")

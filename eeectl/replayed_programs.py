@@ -13,9 +13,9 @@ from rich.table import Table
 
 from analysis.report.findings.finding import with_unit
 from eeectl.exit_status import DONE
-from eeectl.fitting_table import print_table
 from eeectl.going_on import keeping
 from lab.errors import LabError
+from lab.fitting_table import print_table
 from simulation.description import Description
 from simulation.pool import Pool
 from simulation.replay.comparison import Compared, Machine, compared

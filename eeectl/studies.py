@@ -15,9 +15,9 @@ from rich.table import Table
 from analysis.interval import Interval
 from analysis.report.findings.finding import with_unit
 from eeectl.exit_status import DONE
-from eeectl.fitting_table import print_table
 from eeectl.going_on import keeping
 from eeectl.report_files import ReportFiles, page_file
+from lab.fitting_table import print_table
 from simulation.pool import Pool
 from simulation.studies.estimate import corrected, estimated_s
 from simulation.studies.expand import Case, cases_of, workload_axes

@@ -9,10 +9,10 @@ from rich.table import Table
 
 from analysis.interval import Interval
 from analysis.report.table import cell_text
-from eeectl.fitting_table import print_table
 from eeectl.regulation.choosing import byte_text
 from eeectl.regulation.comparison import Comparison
 from eeectl.regulation.outcome import CLOSED_LOOP, Row, metered_switches
+from lab.fitting_table import print_table
 from lab.model import Lab
 
 if TYPE_CHECKING:

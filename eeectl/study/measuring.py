@@ -19,7 +19,6 @@ from analysis.links.probe_design import about_edge
 from analysis.power.preflight import meter_precisions
 from analysis.report.table import cell_text
 from eeectl.exit_status import DONE, PENDING
-from eeectl.fitting_table import print_table
 from eeectl.study import design
 from eeectl.study.decide import BlockKind, CannotBeKnown, Decision, Known, NeedsMore, Parameter, decide
 from eeectl.study.folder import Block, StudyFolder
@@ -38,6 +37,7 @@ from eeectl.study.parameters import (
     seen_of,
 )
 from eeectl.study.standing import KNOWN, ParameterRow, Standing, write_standing
+from lab.fitting_table import print_table
 from lab.model import Lab
 from record.samples import RunSamples
 from record.store import read_facts

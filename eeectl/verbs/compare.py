@@ -13,9 +13,9 @@ from analysis.compare import Comparison
 from analysis.compare_runs import Side, compare_sides
 from analysis.interval import Interval
 from analysis.run_lab import lab_of_run
-from eeectl.fitting_table import print_table
 from eeectl.set_options import names_in
 from lab.errors import LabError
+from lab.fitting_table import print_table
 from record.store import read_facts
 
 compare_app = App(name="compare")

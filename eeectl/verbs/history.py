@@ -19,11 +19,11 @@ from controller.planning.plan_text import counted, print_steps
 from controller.planning.proof import ProvedRollback
 from eeectl import lab_text as show
 from eeectl.exit_status import DONE, REFUSED
-from eeectl.fitting_table import print_table
 from eeectl.interactive import ask_person, attended
 from eeectl.journal_text import interruptible, journal_of, print_differences
 from eeectl.lab_name import LabName, known_lab
 from lab.errors import LabError
+from lab.fitting_table import print_table
 
 history_app = App(name="history")
 rollback_app = App(name="rollback")

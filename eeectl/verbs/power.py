@@ -15,9 +15,9 @@ from controller.applying.statefolder import StateFolder
 from controller.power.family import Channel, StripReading
 from controller.power.outlet_names import wrong_names
 from controller.power.outlets import Meter, Switched, outlets_named
-from eeectl.fitting_table import print_table
 from eeectl.lab_name import LabName, known_lab, require_up
 from lab.errors import LabError
+from lab.fitting_table import print_table
 from lab.model import Lab, Outlet, Strip
 
 power_app = App(name="power", help="Metered power strips: read watts and joules, switch outlets.")

@@ -24,10 +24,10 @@ from controller.experiments.experiment_file import experiment_of
 from controller.experiments.probing import ECHOES, eee_sentence, read_lines
 from controller.experiments.session import RunOptions, run_new, validated_lab
 from eeectl.exit_status import DONE
-from eeectl.fitting_table import print_table
 from eeectl.lab_name import LabName, known_lab, lab_operand, require_up
 from eeectl.set_options import pair_in
 from lab.errors import LabError
+from lab.fitting_table import print_table
 from lab.yaml_source import YamlSource
 from record.samples import RunSamples
 from record.trial_events import trial_folder

@@ -16,12 +16,12 @@ from rich.table import Table
 from analysis.interval import Interval
 from analysis.report.findings.finding import with_unit
 from eeectl.exit_status import DONE
-from eeectl.fitting_table import print_table
 from eeectl.going_on import keeping
 from eeectl.replayed_programs import best_policy, simulate_programs
 from eeectl.studies import StudyOptions, simulate_study_file
 from eeectl.verbs.report import report_simulations
 from lab.errors import LabError
+from lab.fitting_table import print_table
 from simulation.calibrated import Calibrated
 from simulation.description import Description, EngineName
 from simulation.description_file import read_description

@@ -10,9 +10,9 @@ from cyclopts.validators import Number
 from rich.table import Table
 
 from eeectl.exit_status import DONE
-from eeectl.fitting_table import print_table
 from eeectl.lab_text import console
 from lab.errors import LabError
+from lab.fitting_table import print_table
 from lab.plain_text import one_line
 from simulation.replay.program import Program, read_program, write_program
 from simulation.replay.readers.reading import Options

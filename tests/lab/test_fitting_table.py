@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 import eeectl
-from eeectl.fitting_table import print_table
+from lab.fitting_table import print_table
 
 _OF_TEXT_ALONE = {
     "check.py",
