@@ -15,7 +15,7 @@ UNITS := $(PYTEST) -n 3 --dist worksteal
 LIVE := $(PYTEST) -n 4 --dist worksteal
 
 demo: setup
-	python -m eeectl.demo
+	python -m eee_testbed.eeectl.demo
 
 # P=controller/planning checks that package alone, P=engine/fabric that crate.
 check: setup

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from agents.stream import AgentError
+from eee_testbed.agents.stream import AgentError
 
 _PORT = 9
 

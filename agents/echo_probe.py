@@ -18,14 +18,14 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from agents.echo.history import COLUMNS, Echo, Tally
-from agents.echo.icmp_socket import MOST_PAYLOAD_BYTE, EchoSocket
-from agents.echo.plan import drawn_ns, duration_s, parse_range, parse_steps, stepped_ns
-from agents.echo.quiet_cpu import QuietCpu
-from agents.echo.stamping import Stamping
-from agents.link_tap import LinkTap
-from agents.netlink import Links
-from agents.stream import AgentError, Arguments, Stop, Stream, start
+from eee_testbed.agents.echo.history import COLUMNS, Echo, Tally
+from eee_testbed.agents.echo.icmp_socket import MOST_PAYLOAD_BYTE, EchoSocket
+from eee_testbed.agents.echo.plan import drawn_ns, duration_s, parse_range, parse_steps, stepped_ns
+from eee_testbed.agents.echo.quiet_cpu import QuietCpu
+from eee_testbed.agents.echo.stamping import Stamping
+from eee_testbed.agents.link_tap import LinkTap
+from eee_testbed.agents.netlink import Links
+from eee_testbed.agents.stream import AgentError, Arguments, Stop, Stream, start
 
 _MOST_GAP_US = 60e6
 _SPIN_ALONE_NS = 20_000

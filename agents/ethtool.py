@@ -9,7 +9,7 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from agents.netlink import Eee
+from eee_testbed.agents.netlink import Eee
 
 _SIOCETHTOOL, _SIOCSHWTSTAMP, _SIOCGHWTSTAMP = 0x8946, 0x89B0, 0x89B1
 _GSET, _GDRVINFO, _GSTRINGS, _GSTATS, _GET_TS_INFO, _GEEE = 0x01, 0x03, 0x1B, 0x1D, 0x41, 0x44

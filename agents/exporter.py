@@ -6,8 +6,8 @@ import http.server
 import threading
 from collections.abc import Sequence
 
-from agents.metrics import PREFIX, Series, Value
-from agents.stream import AgentError
+from eee_testbed.agents.metrics import PREFIX, Series, Value
+from eee_testbed.agents.stream import AgentError
 
 _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

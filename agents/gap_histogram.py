@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import itertools
 
-from agents.link_tap import OUTGOING
-from agents.packet_ring import Frames
+from eee_testbed.agents.link_tap import OUTGOING
+from eee_testbed.agents.packet_ring import Frames
 
 _PER_OCTAVE_BITS = 6
 """A link falls asleep at one gap exactly: bins of 1/64 are 15 us wide at 1 ms, of 1/8 as wide as a Tw or two."""

@@ -20,11 +20,11 @@ import select
 import time
 from collections.abc import Sequence
 
-from agents.ethtool import Ethtool
-from agents.gap_histogram import NEVER_NS, GapHistogram, lower_edges_ns
-from agents.netlink import Link, Links
-from agents.packet_ring import PacketRing
-from agents.stream import AgentError, Arguments, Column, Stop, Stream, start
+from eee_testbed.agents.ethtool import Ethtool
+from eee_testbed.agents.gap_histogram import NEVER_NS, GapHistogram, lower_edges_ns
+from eee_testbed.agents.netlink import Link, Links
+from eee_testbed.agents.packet_ring import PacketRing
+from eee_testbed.agents.stream import AgentError, Arguments, Column, Stop, Stream, start
 
 _BLOCK_BYTE = 1 << 18
 _RETIRE_MS = 100

@@ -16,8 +16,8 @@ import select
 import time
 from collections.abc import Sequence
 
-from agents.discard import Discard
-from agents.stream import AgentError, Arguments, Column, Stop, Stream, start
+from eee_testbed.agents.discard import Discard
+from eee_testbed.agents.stream import AgentError, Arguments, Column, Stop, Stream, start
 
 _PAYLOAD = bytes(18)  # a frame of 60 bytes, the shortest
 _LEAST_US, _MOST_US = 20.0, 1e6

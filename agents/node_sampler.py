@@ -17,11 +17,11 @@ import select
 import time
 from collections.abc import Sequence
 
-from agents.exporter import Exporter, exposition
-from agents.metrics import Series, Source, Value
-from agents.node_sources import card_source, cpu_source, eee_source, frequency_source, lpi_source
-from agents.power_sources import ipmi_source, rapl_source, redfish_source
-from agents.stream import AgentError, Arguments, Column, Stop, Stream, start
+from eee_testbed.agents.exporter import Exporter, exposition
+from eee_testbed.agents.metrics import Series, Source, Value
+from eee_testbed.agents.node_sources import card_source, cpu_source, eee_source, frequency_source, lpi_source
+from eee_testbed.agents.power_sources import ipmi_source, rapl_source, redfish_source
+from eee_testbed.agents.stream import AgentError, Arguments, Column, Stop, Stream, start
 
 _TIMES = (
     Column("due_ns", "ns", "when the sample was due, CLOCK_REALTIME"),

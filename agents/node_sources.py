@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from agents.ethtool import Ethtool
-from agents.lpi_counters import lpi_counters
-from agents.metrics import Series, Source, Value
-from agents.netlink import Eee, EthtoolNetlink, Links
+from eee_testbed.agents.ethtool import Ethtool
+from eee_testbed.agents.lpi_counters import lpi_counters
+from eee_testbed.agents.metrics import Series, Source, Value
+from eee_testbed.agents.netlink import Eee, EthtoolNetlink, Links
 
 _COUNTERS = {
     "rx_bytes": ("receive_bytes_total", "byte"),

@@ -12,7 +12,7 @@ import socket
 import struct
 from collections.abc import Iterable, Iterator
 
-from agents.link_tap import keep_one_byte
+from eee_testbed.agents.link_tap import keep_one_byte
 
 _SOL_PACKET, _RX_RING, _STATISTICS, _VERSION = 263, 5, 6, 10
 _TPACKET_V3, _ETH_P_ALL = 2, 3

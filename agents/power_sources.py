@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agents.metrics import Series, Source, Value
-from agents.stream import AgentError
+from eee_testbed.agents.metrics import Series, Source, Value
+from eee_testbed.agents.stream import AgentError
 
 _POWERCAP = Path("/sys/class/powercap")
 _IPMI_DEVICES = ("/dev/ipmi0", "/dev/ipmi/0", "/dev/ipmidev/0")

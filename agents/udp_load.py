@@ -15,8 +15,8 @@ import select
 import time
 from collections.abc import Sequence
 
-from agents.discard import Discard
-from agents.stream import AgentError, Arguments, Column, Stop, Stream, start
+from eee_testbed.agents.discard import Discard
+from eee_testbed.agents.stream import AgentError, Arguments, Column, Stop, Stream, start
 
 _WIRE_BYTE = 8 + 20 + 14 + 24  # UDP, IPv4, Ethernet; preamble, FCS, gap between frames
 _TICK_S = 0.001

@@ -6,13 +6,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from agents.echo import history
-from agents.idle_gaps import COLUMNS as GAP_COLUMNS
-from agents.recording import Row, StreamReader, names_of
-from lab.errors import LabError
-from lab.json_text import parse_object
-from lab.plain_text import safe_tree
-from lab.untrusted_files import read_json_lines
+from eee_testbed.agents.echo import history
+from eee_testbed.agents.idle_gaps import COLUMNS as GAP_COLUMNS
+from eee_testbed.agents.recording import Row, StreamReader, names_of
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.json_text import parse_object
+from eee_testbed.lab.plain_text import safe_tree
+from eee_testbed.lab.untrusted_files import read_json_lines
 
 _PLACES: Final[Mapping[str, frozenset[str]]] = {
     "echo_probe": frozenset(column.name for column in history.COLUMNS),

@@ -19,10 +19,10 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from analysis.interval import Interval
-from analysis.yaml_file import read_model, write_yaml
-from lab.errors import LabError
-from record.store import versions
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.yaml_file import read_model, write_yaml
+from eee_testbed.lab.errors import LabError
+from eee_testbed.record.store import versions
 
 FORMAT: Final = 1
 

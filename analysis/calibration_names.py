@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from analysis.calibration import LinkPolicy
+from eee_testbed.analysis.calibration import LinkPolicy
 
 NAMES: Final[Mapping[str, tuple[str, str]]] = {
     # a link's EEE policy

@@ -22,11 +22,11 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from analysis.interval import Floats, Interval
-from analysis.power.trial_energy import mean_watt_of, run_time_s
-from record.samples import PowerSeries, RunSamples
-from record.trial_events import Level
-from record.trials import Trial
+from eee_testbed.analysis.interval import Floats, Interval
+from eee_testbed.analysis.power.trial_energy import mean_watt_of, run_time_s
+from eee_testbed.record.samples import PowerSeries, RunSamples
+from eee_testbed.record.trial_events import Level
+from eee_testbed.record.trials import Trial
 
 _ROUNDS: Final = 4000
 _FEW_BLOCKS: Final = 6

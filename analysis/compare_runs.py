@@ -7,10 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from analysis.compare import Comparison, Energies, compare, matched
-from lab.errors import LabError
-from record.samples import RunSamples
-from record.trials import Trial, read_trials
+from eee_testbed.analysis.compare import Comparison, Energies, compare, matched
+from eee_testbed.lab.errors import LabError
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.trials import Trial, read_trials
 
 FIRST: Final = ("time", "time_steady", "mpi_time", "elapsed", "energy", "power")
 """Figures that come first, and alone unless more are asked for: run times, then what meters show."""

@@ -1,6 +1,6 @@
 """Which trials can be compared: a program's configuration, and the state of the lab during the trial.
 
-Factors of an experiment have kinds (`controller.experiments.experiment`): some set the lab (EEE, links, speed), some
+Factors of an experiment have kinds (`measuring.experiments.experiment`): some set the lab (EEE, links, speed), some
 place the program, all others are parameters of the program. A run's `experiment` has the kinds; without it, a factor's
 name is its kind.
 """
@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Final
 
-from record.trial_events import Level
-from record.trials import Trial
+from eee_testbed.record.trial_events import Level
+from eee_testbed.record.trials import Trial
 
 LAB_KINDS: Final = frozenset({"eee", "hold_us", "link", "speed_mbps", "routing", "regulation"})
 _PLACE_KINDS: Final = frozenset({"host_count", "ranks_per_host"})

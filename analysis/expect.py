@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from analysis.interval import Interval
-from lab.errors import LabError
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.lab.errors import LabError
 
 Answer = Literal["met", "broken", "not shown"]
 

@@ -5,16 +5,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
-from analysis.calibration import Calibration, CalibrationError
-from analysis.interval import NotEnoughData
-from analysis.links.fit_links import fit_links
-from analysis.links.separate import alone, slow_streams
-from analysis.power.fit_power import fit_power
-from analysis.programs.fit_run_time import Case, cases_of, fit_run_time
-from analysis.programs.profile import ProfileError
-from analysis.run_lab import lab_of_run
-from record.samples import RunSamples
-from record.trials import read_trials
+from eee_testbed.analysis.calibration import Calibration, CalibrationError
+from eee_testbed.analysis.interval import NotEnoughData
+from eee_testbed.analysis.links.fit_links import fit_links
+from eee_testbed.analysis.links.separate import alone, slow_streams
+from eee_testbed.analysis.power.fit_power import fit_power
+from eee_testbed.analysis.programs.fit_run_time import Case, cases_of, fit_run_time
+from eee_testbed.analysis.programs.profile import ProfileError
+from eee_testbed.analysis.run_lab import lab_of_run
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.trials import read_trials
 
 Part = Literal["links", "power", "run-time"]
 PARTS: Final[tuple[Part, ...]] = get_args(Part)

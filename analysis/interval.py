@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 Floats = NDArray[np.float64]
 

@@ -5,9 +5,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
-from lab.errors import LabError
-from lab.folder import find_lab, load_lab
-from lab.model import Lab
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Lab
 
 _USUAL_MBPS: Final = 1_000.0
 

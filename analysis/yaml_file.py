@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 
-from lab import durable
-from lab.errors import LabError, UnreadableFile
-from lab.plain_text import one_line
-from lab.untrusted_files import read_yaml
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import LabError, UnreadableFile
+from eee_testbed.lab.plain_text import one_line
+from eee_testbed.lab.untrusted_files import read_yaml
 
 _Model = TypeVar("_Model", bound=BaseModel)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from benchmarks.program import Answer, Launch, Parameters, Placement
+from eee_testbed.benchmarks.program import Answer, Launch, Parameters, Placement
 
 
 class CommandParameters(Parameters):

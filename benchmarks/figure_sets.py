@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Self
 
-from benchmarks.figures import FigureRule
-from benchmarks.program import Answer
+from eee_testbed.benchmarks.figures import FigureRule
+from eee_testbed.benchmarks.program import Answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Self
 
-from benchmarks.program import Figure
+from eee_testbed.benchmarks.program import Figure
 
 _RULE: Final = re.compile(r"(?P<name>[a-z][a-z0-9_]*)(?:\[(?P<unit>[^\]]+)\])?=(?P<text>.+)", re.DOTALL)
 _SPACE: Final = re.compile(r"\\[sn()\[\]]|[ ()\[\]*+?$]")

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from benchmarks.hpl import HplProblem, hpl_input, residual_passed
-from benchmarks.program import Answer, Figure, Launch, Placement
+from eee_testbed.benchmarks.hpl import HplProblem, hpl_input, residual_passed
+from eee_testbed.benchmarks.program import Answer, Figure, Launch, Placement
 
 _INPUT: Final = "hpccinf.txt"
 _OUTPUT: Final = "hpccoutf.txt"

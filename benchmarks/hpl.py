@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import Field
 
-from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Unfit
+from eee_testbed.benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Unfit
 
 _GIGA: Final = 1e9
 _PASSED: Final = re.compile(r"^\|\|Ax-b\|\|.*\.\.\.\.\.\. +PASSED$", re.MULTILINE)

@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic import Field, model_validator
 
-from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Unfit
+from eee_testbed.benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Unfit
 
 _PROGRAM: Final = "NPopenmpi"
 _RESULT: Final = "np.out"

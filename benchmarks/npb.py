@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
-from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Unfit
+from eee_testbed.benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Unfit
 
 _PAIR: Final = re.compile(r"^ ([A-Z][\w/ ]*?) *= +(\S.*?) *$", re.MULTILINE)
 _MEGA: Final = 1e6

@@ -10,7 +10,7 @@ from typing import Final
 
 from pydantic import Field
 
-from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Unfit
+from eee_testbed.benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Unfit
 
 _TITLE: Final = re.compile(r"^# OSU MPI(?P<what>.*?) Test v?(?P<version>\S+)", re.MULTILINE)
 _ROW: Final = re.compile(r"^ *(\d+) +(\d+(?:\.\d+)?)(?: +(.*?))? *$", re.MULTILINE)

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Unfit
+from eee_testbed.benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Unfit
 
 _SCRIPT: Final = "pattern_ranks.py"
 _MARK: Final = "pattern "

@@ -1,7 +1,7 @@
 """What a program of the table is: how it is started, is its answer right, which figures it gives.
 
 A program is data and two pure functions. `launch` says what to run and which files it needs; `read` judges what it
-printed. Neither touches a node: `controller/experiments/launching.py` does. The working folder of every rank is a
+printed. Neither touches a node: `measuring/experiments/launching.py` does. The working folder of every rank is a
 private folder on its node that holds the files of `Launch.files`, so `argv` may name them as they are.
 """
 

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from benchmarks.alltoall import Alltoall
-from benchmarks.command import Command
-from benchmarks.hpcc import Hpcc
-from benchmarks.hpl import Hpl
-from benchmarks.netpipe import Netpipe
-from benchmarks.npb import Npb
-from benchmarks.osu import Osu
-from benchmarks.patterns import Pattern, bit_reversal, matrix_transpose
-from benchmarks.program import Program
+from eee_testbed.benchmarks.alltoall import Alltoall
+from eee_testbed.benchmarks.command import Command
+from eee_testbed.benchmarks.hpcc import Hpcc
+from eee_testbed.benchmarks.hpl import Hpl
+from eee_testbed.benchmarks.netpipe import Netpipe
+from eee_testbed.benchmarks.npb import Npb
+from eee_testbed.benchmarks.osu import Osu
+from eee_testbed.benchmarks.patterns import Pattern, bit_reversal, matrix_transpose
+from eee_testbed.benchmarks.program import Program
 
 _ALL: Final[tuple[Program, ...]] = (
     Alltoall(),

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import polars as pl
 
-from dataset.schema import MEASURED, TABLES, Field, Table
-from lab.errors import LabError
-from lab.plain_text import one_line
+from eee_testbed.dataset.schema import MEASURED, TABLES, Field, Table
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.plain_text import one_line
 
 SHOWN: Final = 20
 """Rows with the same fault in a column that are named one by one."""

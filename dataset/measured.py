@@ -7,14 +7,14 @@ from typing import Any, Final
 
 import polars as pl
 
-from analysis.power.trial_energy import mean_watt_of, run_time_name
-from analysis.report.energies import Meter, meters_of
-from analysis.report.report_data import RunData, read_report_data
-from analysis.run_lab import lab_of_run
-from dataset.schema import MEASURED
-from lab.errors import LabError
-from lab.model import Lab
-from record.trials import Trial
+from eee_testbed.analysis.power.trial_energy import mean_watt_of, run_time_name
+from eee_testbed.analysis.report.energies import Meter, meters_of
+from eee_testbed.analysis.report.report_data import RunData, read_report_data
+from eee_testbed.analysis.run_lab import lab_of_run
+from eee_testbed.dataset.schema import MEASURED
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Lab
+from eee_testbed.record.trials import Trial
 
 _EEE: Final = {"on": "on", "off": "off"}
 _PAUSE: Final = "sleep_us"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from eee_engine import VirtualEngine
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 if TYPE_CHECKING:
     from eee_engine import LpiTiming, Mode, TimeInState

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import polars as pl
 
-from dataset.schema import Table
-from dataset.sheet import data_sheet
-from lab import durable
-from lab.errors import LabError
+from eee_testbed.dataset.schema import Table
+from eee_testbed.dataset.sheet import data_sheet
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import LabError
 
 DESCRIPTION: Final = "datapackage.json"
 SHEET: Final = "README.md"

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from eee_engine import phy_profiles
 
-from analysis.predict.other_networks import PAPER_POWER
-from dataset.one_link import LinkLoad, LinkTimes, link_times
-from dataset.schema import STATES
-from lab.folder import find_lab
-from simulation.energy import StateShares
-from simulation.power_models import Carried, andujar, georgakoudis
-from twin.power.watts import PortLedger, port_joule
-from twin.truth.truth import PortPowerTruth, SwitchTruth, Truth
-from twin.truth.truth_file import load_truth
+from eee_testbed.analysis.predict.other_networks import PAPER_POWER
+from eee_testbed.dataset.one_link import LinkLoad, LinkTimes, link_times
+from eee_testbed.dataset.schema import STATES
+from eee_testbed.lab.folder import find_lab
+from eee_testbed.simulation.energy import StateShares
+from eee_testbed.simulation.power_models import Carried, andujar, georgakoudis
+from eee_testbed.twin.power.watts import PortLedger, port_joule
+from eee_testbed.twin.truth.truth import PortPowerTruth, SwitchTruth, Truth
+from eee_testbed.twin.truth.truth_file import load_truth
 
 if TYPE_CHECKING:
     from eee_engine import LpiTiming, Mode

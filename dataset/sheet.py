@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from dataset.schema import Field, Table
+from eee_testbed.dataset.schema import Field, Table
 
 _HEAD: Final = """\
 # Power, delay and sleep of Energy-Efficient-Ethernet links

@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import polars as pl
 
-from dataset.power import LABS, truth_of
-from lab.errors import LabError
-from record.frames import parse_parquet
-from simulation.replay.results import REPLAY_SCHEMA
-from simulation.studies.expand import case_key
-from simulation.studies.results import POINTS
+from eee_testbed.dataset.power import LABS, truth_of
+from eee_testbed.lab.errors import LabError
+from eee_testbed.record.frames import parse_parquet
+from eee_testbed.simulation.replay.results import REPLAY_SCHEMA
+from eee_testbed.simulation.studies.expand import case_key
+from eee_testbed.simulation.studies.results import POINTS
 
 _MOST_POINTS: Final = 1_000_000
 _LOW_POWER: Final = ("quiet", "refresh", "fast")

@@ -18,8 +18,8 @@ Everything is read from files; no device is asked and nothing is written. `eee_t
 from eee_testbed.calibrations import CalibrationFrames, open_calibration
 from eee_testbed.data_sets import DataSetFrames, open_data_set
 from eee_testbed.frames import units
+from eee_testbed.lab.errors import LabError
 from eee_testbed.runs import RunFrames, open_run
-from lab.errors import LabError
 
 __all__ = [
     "CalibrationFrames",

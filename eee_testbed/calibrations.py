@@ -7,7 +7,7 @@ from typing import Final
 import polars as pl
 from pydantic import BaseModel
 
-from analysis.calibration import Calibration, Estimate, load_calibration
+from eee_testbed.analysis.calibration import Calibration, Estimate, load_calibration
 from eee_testbed.frames import unit_of
 
 _SCHEMA: Final = {

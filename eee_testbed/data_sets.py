@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from lab.errors import LabError
-from lab.json_text import parse_object
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.json_text import parse_object
 
 _DESCRIPTION: Final = "datapackage.json"
 _REMEDY: Final = "build it with eeectl dataset build"

@@ -17,21 +17,21 @@ from typing import Final
 import polars as pl
 from matplotlib.figure import Figure
 
-from analysis.report import delay as _delay
-from analysis.report import estimates as _estimates
-from analysis.report import measured as _measured
-from analysis.report import methods as _methods
-from analysis.report import networks as _networks
-from analysis.report import overhead as _overhead
-from analysis.report import parameters as _parameters
-from analysis.report import power as _power
-from analysis.report import run_times as _run_times
-from analysis.report import trade as _trade
-from analysis.report.report_data import ReportData, read_report_data
-from analysis.report.section import Missing, Section
+from eee_testbed.analysis.report import delay as _delay
+from eee_testbed.analysis.report import estimates as _estimates
+from eee_testbed.analysis.report import measured as _measured
+from eee_testbed.analysis.report import methods as _methods
+from eee_testbed.analysis.report import networks as _networks
+from eee_testbed.analysis.report import overhead as _overhead
+from eee_testbed.analysis.report import parameters as _parameters
+from eee_testbed.analysis.report import power as _power
+from eee_testbed.analysis.report import run_times as _run_times
+from eee_testbed.analysis.report import trade as _trade
+from eee_testbed.analysis.report.report_data import ReportData, read_report_data
+from eee_testbed.analysis.report.section import Missing, Section
 from eee_testbed.calibrations import CalibrationFrames
+from eee_testbed.lab.errors import LabError
 from eee_testbed.runs import RunFrames
-from lab.errors import LabError
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def section(name: str, *runs: RunFrames, calibration: CalibrationFrames | None =
     >>> section("networks", open_run("runs/study"))
     Traceback (most recent call last):
     ...
-    lab.errors.LabError: On other networks: no calibration was given: `eeectl fit runs/study --output calibration.yaml`.
+    eee_testbed.lab.errors.LabError: On other networks: no calibration was given: `eeectl fit runs/study --output calibration.yaml`.
 
     """
     data = read_report_data([run.folder for run in runs], None if calibration is None else calibration.content, "")

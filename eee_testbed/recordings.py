@@ -5,10 +5,10 @@ from typing import Any, Final
 
 import polars as pl
 
-from analysis.agent_file import read_agent_file
-from analysis.programs.profile_reading import read_gaps
+from eee_testbed.analysis.agent_file import read_agent_file
+from eee_testbed.analysis.programs.profile_reading import read_gaps
 from eee_testbed.frames import utc
-from record.trials import read_trials
+from eee_testbed.record.trials import read_trials
 
 _ECHOES: Final = "echoes.jsonl"
 _GAPS: Final = {

@@ -6,14 +6,14 @@ from typing import Any, Final
 
 import polars as pl
 
-from analysis.run_lab import run_folder
+from eee_testbed.analysis.run_lab import run_folder
 from eee_testbed.frames import utc
+from eee_testbed.record.columns import midpoint
+from eee_testbed.record.event_text import sentence_of
+from eee_testbed.record.sample_tables import TABLES
+from eee_testbed.record.samples import RunSamples, increments
+from eee_testbed.record.trials import Trial, read_trials
 from eee_testbed.recordings import echoes, gaps
-from record.columns import midpoint
-from record.event_text import sentence_of
-from record.sample_tables import TABLES
-from record.samples import RunSamples, increments
-from record.trials import Trial, read_trials
 
 _FIXED: Final = {
     "trial": pl.Int64,

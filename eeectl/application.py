@@ -11,12 +11,12 @@ from typing import Any, Final, TextIO
 from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
-from eeectl import after_dashes
-from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
-from eeectl.verb_table import ABOUT, VERBS
-from eeectl.version import version_text
-from lab.errors import LabError
-from lab.untrusted_files import DamagedPart
+from eee_testbed.eeectl import after_dashes
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
+from eee_testbed.eeectl.verb_table import ABOUT, VERBS
+from eee_testbed.eeectl.version import version_text
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.untrusted_files import DamagedPart
 
 app: Final = App(name="eeectl", help=ABOUT, version=version_text)
 for _verb in VERBS:

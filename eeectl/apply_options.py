@@ -6,8 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from controller.applying.apply import Options
-from lab.errors import LabError
+from eee_testbed.controller.applying.apply import Options
+from eee_testbed.lab.errors import LabError
 
 _UNITS_S = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 _LONGEST_S = 7 * 24 * 3600

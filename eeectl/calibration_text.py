@@ -5,9 +5,9 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from analysis.calibration import Calibration, Estimate, PowerPart
-from analysis.calibration_names import NAMES
-from analysis.report.table import number
+from eee_testbed.analysis.calibration import Calibration, Estimate, PowerPart
+from eee_testbed.analysis.calibration_names import NAMES
+from eee_testbed.analysis.report.table import number
 
 INTERVAL: Final = "95 % intervals in brackets: values outside them are ruled out by the measurements; ∞: no bound."
 

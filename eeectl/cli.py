@@ -8,10 +8,10 @@ import sys
 import threading
 from typing import Final, NoReturn
 
-from eeectl.exit_status import DONE
-from eeectl.lab_time import join_lab
-from eeectl.parent import follow_parent
-from eeectl.verb_table import overview
+from eee_testbed.eeectl.exit_status import DONE
+from eee_testbed.eeectl.lab_time import join_lab
+from eee_testbed.eeectl.parent import follow_parent
+from eee_testbed.eeectl.verb_table import overview
 
 _OVERVIEW: Final[tuple[list[str], ...]] = ([], ["--help"], ["-h"])
 _GARBAGE_AFTER: Final = 50_000  # new objects; what is imported stays, and looking for garbage in it costs start-up time
@@ -23,7 +23,7 @@ def run(tokens: list[str]) -> int:
         with contextlib.suppress(BrokenPipeError):  # the reader, such as `head`, has seen enough
             print(overview(shutil.get_terminal_size((100, 24)).columns))
         return DONE
-    from eeectl.application import execute  # noqa: PLC0415 - parsing command lines takes longer than the overview
+    from eee_testbed.eeectl.application import execute  # noqa: PLC0415 - parsing command lines takes longer than the overview
 
     return execute(tokens)
 

@@ -18,14 +18,14 @@ from rich.console import Console
 from rich.table import Table
 from ruamel.yaml import YAML
 
-from eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
-from eeectl.study.commands import run_eeectl
-from lab.errors import LabError
-from lab.fitting_table import print_table
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_table import print_table
+from eee_testbed.measuring.study.commands import run_eeectl
 
 LAB: Final = "virtual"
 ROOT: Final = Path("studies")
-_EEECTL: Final = (sys.executable, "-m", "eeectl.cli")
+_EEECTL: Final = (sys.executable, "-m", "eee_testbed.eeectl.cli")
 
 
 class _Stopped(Exception):

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from controller.checking.eee_links import EeeEnd, EeeLink, Finding
+from eee_testbed.controller.checking.eee_links import EeeEnd, EeeLink, Finding
 
 _GAP: Final = "  "
 _MEANS: Final[dict[Finding, str]] = {

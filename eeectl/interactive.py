@@ -9,27 +9,27 @@ from dataclasses import asdict, replace
 from types import FrameType
 from typing import Any
 
-from controller.applying.actuation import first_order_ns, timings
-from controller.applying.apply import Applicable, Planner, Result, apply
-from controller.applying.backend import real_backend
-from controller.applying.guardian import guardian, ring
-from controller.applying.journal import read_journal
-from controller.applying.path_probe import PathLoss, path_loss
-from controller.applying.port_proof import PortProofs
-from controller.applying.progress import Bars
-from controller.applying.rounds import Stop
-from controller.applying.statefolder import StateFolder
-from controller.applying.work import Work, at_work
-from controller.model.state import State
-from controller.planning.plan_text import print_steps, step_json
-from controller.transports.ping import INTERVAL_S, Ping
-from eeectl.apply_options import ApplyOptions
-from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
-from eeectl.lab_name import lab_in_reach
-from eeectl.set_options import pair_in
-from lab.errors import LabError
-from lab.model import Lab
-from record.clock_offsets import Exchange, offset_of
+from eee_testbed.controller.applying.actuation import first_order_ns, timings
+from eee_testbed.controller.applying.apply import Applicable, Planner, Result, apply
+from eee_testbed.controller.applying.backend import real_backend
+from eee_testbed.controller.applying.guardian import guardian, ring
+from eee_testbed.controller.applying.journal import read_journal
+from eee_testbed.controller.applying.path_probe import PathLoss, path_loss
+from eee_testbed.controller.applying.port_proof import PortProofs
+from eee_testbed.controller.applying.progress import Bars
+from eee_testbed.controller.applying.rounds import Stop
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.applying.work import Work, at_work
+from eee_testbed.controller.model.state import State
+from eee_testbed.controller.planning.plan_text import print_steps, step_json
+from eee_testbed.controller.transports.ping import INTERVAL_S, Ping
+from eee_testbed.eeectl.apply_options import ApplyOptions
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED
+from eee_testbed.eeectl.lab_name import lab_in_reach
+from eee_testbed.eeectl.set_options import pair_in
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Lab
+from eee_testbed.record.clock_offsets import Exchange, offset_of
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

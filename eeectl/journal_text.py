@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from controller.applying.journal import read_journal
-from controller.applying.rounds import Stopped
-from controller.applying.work import Work
-from controller.model.state import Change
-from controller.planning.plan_text import counted, target_of, words_of
-from eeectl.exit_status import DONE, INTERRUPTED
-from lab.errors import LabError
+from eee_testbed.controller.applying.journal import read_journal
+from eee_testbed.controller.applying.rounds import Stopped
+from eee_testbed.controller.applying.work import Work
+from eee_testbed.controller.model.state import Change
+from eee_testbed.controller.planning.plan_text import counted, target_of, words_of
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED
+from eee_testbed.lab.errors import LabError
 
 SHOWN = 10
 """Differences that are printed; the others are counted."""

@@ -6,10 +6,10 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from lab.errors import LabError
-from lab.folder import find_lab, load_lab, operand_of
-from lab.model import Lab
-from twin.machine.statedir import StateDir, hidden_labs, running_labs, state_of
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import find_lab, load_lab, operand_of
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.machine.statedir import StateDir, hidden_labs, running_labs, state_of
 
 _HELP: Final = (
     "Name of a lab, or its folder. Default: the one in EEE_LAB, else the only virtual lab that is running, else "

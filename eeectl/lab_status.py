@@ -5,16 +5,16 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from controller.applying.holder import holder_of
-from controller.applying.journal import JournalState, read_journal
-from controller.applying.port_proof import PortProofs
-from controller.applying.run_notes import RunNote, RunNotes
-from controller.applying.statefolder import StateFolder
-from controller.model.state import Change, State, diff
-from controller.planning.plan_text import target_of, words_of
-from eeectl.journal_text import SHOWN
-from lab.errors import LabError
-from lab.model import Lab
+from eee_testbed.controller.applying.holder import holder_of
+from eee_testbed.controller.applying.journal import JournalState, read_journal
+from eee_testbed.controller.applying.port_proof import PortProofs
+from eee_testbed.controller.applying.run_notes import RunNote, RunNotes
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.model.state import Change, State, diff
+from eee_testbed.controller.planning.plan_text import target_of, words_of
+from eee_testbed.eeectl.journal_text import SHOWN
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Lab
 
 _RUN_STATES = {"running": "in progress", "stopped": "stopped", "gone": "killed"}
 

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from lab.fitting_table import print_table
+from eee_testbed.lab.fitting_table import print_table
 
 _PIPE_COLUMNS = 200
 _PAGE_COLUMNS = 100

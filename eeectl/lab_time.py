@@ -31,7 +31,7 @@ def join_lab(tokens: Sequence[str]) -> None:
         return
     page = clock_of(tokens, Path(os.environ.get("EEE_STATE_DIR", _STATE_ROOT)), os.environ.get("EEE_LAB", ""))
     if page is not None:
-        from twin.machine.lab_clock import environment  # noqa: PLC0415 - only for a lab with a clock
+        from eee_testbed.twin.machine.lab_clock import environment  # noqa: PLC0415 - only for a lab with a clock
 
         joined = {**os.environ, **environment(str(page), os.environ)}
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], joined)  # noqa: S606 - no shell is wanted

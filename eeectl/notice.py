@@ -17,9 +17,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from controller.experiments.session import RunResult
-from eeectl.exit_status import DONE, INTERRUPTED, PENDING
-from lab.errors import LabError
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, PENDING
+from eee_testbed.lab.errors import LabError
+from eee_testbed.measuring.experiments.session import RunResult
 
 _KEPT: Final = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TERM"),

@@ -16,7 +16,7 @@ def follow_parent() -> None:
     number = os.environ.pop(PARENT, "")
     if not number:
         return
-    from twin.machine.namespaces import die_with_parent  # noqa: PLC0415 - most commands have no parent to follow
+    from eee_testbed.twin.machine.namespaces import die_with_parent  # noqa: PLC0415 - most commands have no parent to follow
 
     die_with_parent(signal.SIGTERM)
     if str(os.getppid()) != number:  # it died before

@@ -5,10 +5,10 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from analysis.calibration import Calibration
-from analysis.predict.best_hold import BestHold
-from analysis.predict.prediction import Prediction
-from analysis.report.table import cell_text
+from eee_testbed.analysis.calibration import Calibration
+from eee_testbed.analysis.predict.best_hold import BestHold
+from eee_testbed.analysis.predict.prediction import Prediction
+from eee_testbed.analysis.report.table import cell_text
 
 FIGURES: Final = {
     "time_s": "run time, s",

@@ -6,7 +6,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.program import Program
+from eee_testbed.benchmarks.program import Program
 
 _UNITS: Final = {"byte": "byte", "us": "us", "s": "s", "mbps": "Mb/s"}
 """By the last word of a parameter's name."""

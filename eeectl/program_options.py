@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from controller.experiments.launchers.table import DEFAULT
-from eeectl.lab_name import LabName, known_lab, lab_operand
-from eeectl.set_options import names_in
-from lab.errors import LabError
+from eee_testbed.eeectl.lab_name import LabName, known_lab, lab_operand
+from eee_testbed.eeectl.set_options import names_in
+from eee_testbed.lab.errors import LabError
+from eee_testbed.measuring.experiments.launchers.table import DEFAULT
 
 _Flag = Parameter(negative="")
 _COMMAND = "command"

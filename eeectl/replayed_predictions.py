@@ -8,26 +8,26 @@ from typing import Any, Final
 
 from rich.console import Console
 
-from analysis.calibration import Calibration
-from analysis.predict.what_if import WhatIf
-from analysis.report.table import cell_text
-from analysis.run_lab import lab_of_run, link_mbps, run_folder
-from eeectl.exit_status import DONE
-from eeectl.lab_text import text_width
-from eeectl.prediction_text import Answers, prediction_plain, predictions_text
-from lab.errors import LabError
-from record.store import read_facts
-from record.trials import Trial, read_trials
-from simulation.pool import HerePool
-from simulation.replay.on_network import LAB, network_for, recorded_job, with_measured_cards
-from simulation.replay.prediction import BestPolicy, NetworkReplays
-from simulation.replay.program import write_program
-from simulation.replay.readers.reading import Options
-from simulation.replay.readers.recorder import files_of
-from simulation.replay.readers.table import RECORDED, import_trace
-from simulation.replay.replayed import Replayed
-from simulation.replay.search import Asked
-from simulation.worker import Simulated
+from eee_testbed.analysis.calibration import Calibration
+from eee_testbed.analysis.predict.what_if import WhatIf
+from eee_testbed.analysis.report.table import cell_text
+from eee_testbed.analysis.run_lab import lab_of_run, link_mbps, run_folder
+from eee_testbed.eeectl.exit_status import DONE
+from eee_testbed.eeectl.lab_text import text_width
+from eee_testbed.eeectl.prediction_text import Answers, prediction_plain, predictions_text
+from eee_testbed.lab.errors import LabError
+from eee_testbed.record.store import read_facts
+from eee_testbed.record.trials import Trial, read_trials
+from eee_testbed.simulation.pool import HerePool
+from eee_testbed.simulation.replay.on_network import LAB, network_for, recorded_job, with_measured_cards
+from eee_testbed.simulation.replay.prediction import BestPolicy, NetworkReplays
+from eee_testbed.simulation.replay.program import write_program
+from eee_testbed.simulation.replay.readers.reading import Options
+from eee_testbed.simulation.replay.readers.recorder import files_of
+from eee_testbed.simulation.replay.readers.table import RECORDED, import_trace
+from eee_testbed.simulation.replay.replayed import Replayed
+from eee_testbed.simulation.replay.search import Asked
+from eee_testbed.simulation.worker import Simulated
 
 _FOLDER: Final = "simulations"
 _PROGRAM: Final = "program.replay"

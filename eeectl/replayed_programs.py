@@ -11,19 +11,19 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from analysis.report.findings.finding import with_unit
-from eeectl.exit_status import DONE
-from eeectl.going_on import keeping
-from lab.errors import LabError
-from lab.fitting_table import print_table
-from simulation.description import Description
-from simulation.pool import Pool
-from simulation.replay.comparison import Compared, Machine, compared
-from simulation.replay.replayed import Replayed
-from simulation.replay.results import REPLAYS, ReplayResults
-from simulation.replay.search import Asked, Search, Tried, best, candidates
-from simulation.replay.sweep import replay_all, tasks_of
-from simulation.worker import Simulated
+from eee_testbed.analysis.report.findings.finding import with_unit
+from eee_testbed.eeectl.exit_status import DONE
+from eee_testbed.eeectl.going_on import keeping
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_table import print_table
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.pool import Pool
+from eee_testbed.simulation.replay.comparison import Compared, Machine, compared
+from eee_testbed.simulation.replay.replayed import Replayed
+from eee_testbed.simulation.replay.results import REPLAYS, ReplayResults
+from eee_testbed.simulation.replay.search import Asked, Search, Tried, best, candidates
+from eee_testbed.simulation.replay.sweep import replay_all, tasks_of
+from eee_testbed.simulation.worker import Simulated
 
 _LARGE: Final = ("ranks", "runs", "links")
 """Fields of a replay that have files of their own."""

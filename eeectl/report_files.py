@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from analysis.report.latex import save_latex
-from analysis.report.styles import PAGE, FigureStyle
-from lab import durable
-from lab.errors import LabError
+from eee_testbed.analysis.report.latex import save_latex
+from eee_testbed.analysis.report.styles import PAGE, FigureStyle
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import LabError
 
 if TYPE_CHECKING:
-    from analysis.report.page import Report
+    from eee_testbed.analysis.report.page import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class ReportFiles:
 
     def write(self, where: Path, text: str, found: "Report") -> None:
         """Write all, and say on standard error what is in it; LabError if that fails."""
-        from analysis.report.page import save_figures  # noqa: PLC0415 - drawing takes a second to load
+        from eee_testbed.analysis.report.page import save_figures  # noqa: PLC0415 - drawing takes a second to load
 
         replace_file(where, text)
         figures = where.parent / "figures"

@@ -4,14 +4,14 @@ import json
 import sys
 from collections.abc import Sequence
 
-from controller.experiments.experiment import Experiment
-from controller.experiments.restoring import Agree
-from controller.experiments.session import RunResult
-from controller.experiments.validation import order_for
-from controller.model.state import Change
-from eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
-from eeectl.interactive import ask_person
-from eeectl.journal_text import print_differences
+from eee_testbed.controller.model.state import Change
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
+from eee_testbed.eeectl.interactive import ask_person
+from eee_testbed.eeectl.journal_text import print_differences
+from eee_testbed.measuring.experiments.experiment import Experiment
+from eee_testbed.measuring.experiments.restoring import Agree
+from eee_testbed.measuring.experiments.session import RunResult
+from eee_testbed.measuring.experiments.validation import order_for
 
 
 def print_result(result: RunResult, *, as_json: bool) -> int:

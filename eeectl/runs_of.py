@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from analysis.run_lab import run_folder
-from eeectl.study.folder import StudyFolder
-from lab.errors import LabError
+from eee_testbed.analysis.run_lab import run_folder
+from eee_testbed.lab.errors import LabError
+from eee_testbed.measuring.study.folder import StudyFolder
 
 
 def runs_of(name: str) -> Sequence[Path]:

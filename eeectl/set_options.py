@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 
 def names_in(arguments: Sequence[str]) -> tuple[str, ...]:

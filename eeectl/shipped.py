@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 _PACKAGE: Final = Path(__file__).resolve().parent
 

@@ -12,27 +12,27 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from analysis.interval import Interval
-from analysis.report.findings.finding import with_unit
-from eeectl.exit_status import DONE
-from eeectl.going_on import keeping
-from eeectl.report_files import ReportFiles, page_file
-from lab.fitting_table import print_table
-from simulation.pool import Pool
-from simulation.studies.estimate import corrected, estimated_s
-from simulation.studies.expand import Case, cases_of, workload_axes
-from simulation.studies.pairs import pairs_of
-from simulation.studies.points import StudyPoint, StudyTask, tasks_of
-from simulation.studies.results import POINTS, StudyResults, read_links
-from simulation.studies.statement import StudyData
-from simulation.studies.study import Study, read_study
-from simulation.studies.sweep import missing, simulate_study
-from simulation.worker import Simulated
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.findings.finding import with_unit
+from eee_testbed.eeectl.exit_status import DONE
+from eee_testbed.eeectl.going_on import keeping
+from eee_testbed.eeectl.report_files import ReportFiles, page_file
+from eee_testbed.lab.fitting_table import print_table
+from eee_testbed.simulation.pool import Pool
+from eee_testbed.simulation.studies.estimate import corrected, estimated_s
+from eee_testbed.simulation.studies.expand import Case, cases_of, workload_axes
+from eee_testbed.simulation.studies.pairs import pairs_of
+from eee_testbed.simulation.studies.points import StudyPoint, StudyTask, tasks_of
+from eee_testbed.simulation.studies.results import POINTS, StudyResults, read_links
+from eee_testbed.simulation.studies.statement import StudyData
+from eee_testbed.simulation.studies.study import Study, read_study
+from eee_testbed.simulation.studies.sweep import missing, simulate_study
+from eee_testbed.simulation.worker import Simulated
 
 if TYPE_CHECKING:
-    from simulation.report.studies import StudyReport
-    from simulation.studies.advise import Choice
-    from simulation.studies.statement import Judged
+    from eee_testbed.simulation.report.studies import StudyReport
+    from eee_testbed.simulation.studies.advise import Choice
+    from eee_testbed.simulation.studies.statement import Judged
 
 _FOLDER: Final = "simulations"
 _WHOLE: Final = "-whole"
@@ -65,7 +65,7 @@ def simulate_study_file(file: Path, output: Path | None, pool: Pool, processes: 
 
 
 def _report(study: Study, cases: Sequence[Case], results: StudyResults, asked: int, *, whole: bool) -> "StudyReport":
-    from simulation.report.studies import StudyReport  # noqa: PLC0415 - drawing takes a second to load
+    from eee_testbed.simulation.report.studies import StudyReport  # noqa: PLC0415 - drawing takes a second to load
 
     left_out = study.reduced.leaves_out if study.reduced is not None and not whole else []
     data = StudyData(cases, pairs_of(results.points, cases), partial(read_links, results.folder))
@@ -73,7 +73,7 @@ def _report(study: Study, cases: Sequence[Case], results: StudyResults, asked: i
 
 
 def _write_page(found: "StudyReport", folder: Path) -> Path:
-    from simulation.report.studies import page, report_of  # noqa: PLC0415 - drawing takes a second to load
+    from eee_testbed.simulation.report.studies import page, report_of  # noqa: PLC0415 - drawing takes a second to load
 
     where = page_file(None, folder)
     report = report_of(found)
@@ -119,7 +119,7 @@ def _plain(one: Interval) -> dict[str, float | None]:
 def _print_statements(statements: Sequence["Judged"]) -> None:
     if not statements:
         return
-    from simulation.report.studies import counted  # noqa: PLC0415 - drawing takes a second to load
+    from eee_testbed.simulation.report.studies import counted  # noqa: PLC0415 - drawing takes a second to load
 
     table = Table(title="the paper's statements", caption=counted(statements), box=SIMPLE_HEAD, pad_edge=False)
     for name in ("no", "statement (line)", "ours", "verdict"):

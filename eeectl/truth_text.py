@@ -10,7 +10,7 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
-from eeectl.lab_text import lateness_text
+from eee_testbed.eeectl.lab_text import lateness_text
 
 _BAR: Final = 40
 _PLAIN = {"box": None, "padding": (0, 2, 0, 0), "pad_edge": False, "header_style": "bold"}

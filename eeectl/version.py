@@ -3,7 +3,7 @@
 from importlib import metadata
 from pathlib import Path
 
-from record.checkout import ROOT, described
+from eee_testbed.record.checkout import ROOT, described
 
 
 def version_text(root: Path = ROOT) -> str:

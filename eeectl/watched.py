@@ -6,15 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from controller.live.clocks import ReadClock
-from controller.live.export.attach import ViewOptions, Views
-from controller.live.feeds import Feed, RunFeed
-from eeectl.study.folder import StudyFolder
-from eeectl.study.watching import StudyFeed, begun_last, newest_run
-from lab.errors import InventoryError, LabError
-from lab.folder import find_lab, load_lab
-from lab.model import Lab
-from record.store import read_facts
+from eee_testbed.lab.errors import InventoryError, LabError
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.measuring.live.clocks import ReadClock
+from eee_testbed.measuring.live.export.attach import ViewOptions, Views
+from eee_testbed.measuring.live.feeds import Feed, RunFeed
+from eee_testbed.measuring.study.folder import StudyFolder
+from eee_testbed.measuring.study.watching import StudyFeed, begun_last, newest_run
+from eee_testbed.record.store import read_facts
 
 _STUDIES: Final = "studies"
 
@@ -33,7 +33,7 @@ def clock_reader(lab: str) -> ReadClock | None:
     """Reads the clock of a virtual lab that is up and has one of its own; None for any other lab."""
     from eee_engine import read_lab_clock  # noqa: PLC0415 - only where something is shown
 
-    from twin.lab.lifecycle import clock_page  # noqa: PLC0415
+    from eee_testbed.twin.lab.lifecycle import clock_page  # noqa: PLC0415
 
     try:
         return partial(read_lab_clock, clock_page(lab))

@@ -5,12 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from twin.machine.statedir import Journal, StateDir
+from eee_testbed.twin.machine.statedir import Journal, StateDir
 
 
 def eeectl(*words: str) -> str:
     """Run eeectl; its standard error is ours, and if it fails, its exit status."""
-    ended = subprocess.run([sys.executable, "-m", "eeectl.cli", *words], check=False, stdout=subprocess.PIPE, text=True)
+    ended = subprocess.run(
+        [sys.executable, "-m", "eee_testbed.eeectl.cli", *words], check=False, stdout=subprocess.PIPE, text=True
+    )
     if ended.returncode != 0:
         sys.exit(ended.returncode)
     return ended.stdout

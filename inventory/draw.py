@@ -7,9 +7,9 @@ hosts.yml, cables.csv, outlets.csv and the switches' startup configurations are 
 
 from pathlib import Path
 
-from twin.drawing import files
-from twin.drawing.models import APC, DELL_24, DELL_48, GUDE, NETGEAR_28
-from twin.drawing.plan import Plan
+from eee_testbed.twin.drawing import files
+from eee_testbed.twin.drawing.models import APC, DELL_24, DELL_48, GUDE, NETGEAR_28
+from eee_testbed.twin.drawing.plan import Plan
 
 FOLDER = Path(__file__).resolve().parent
 

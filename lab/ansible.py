@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lab.errors import InventoryError, Problem, UnreadableFile
-from lab.untrusted_files import parse_yaml, read_text
-from lab.yaml_source import plain
+from eee_testbed.lab.errors import InventoryError, Problem, UnreadableFile
+from eee_testbed.lab.untrusted_files import parse_yaml, read_text
+from eee_testbed.lab.yaml_source import plain
 
 _RANGE = re.compile(r"\[(\d+):(\d+)(?::(\d+))?\]|\[([a-z]):([a-z])\]")
 

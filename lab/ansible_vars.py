@@ -16,8 +16,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from lab.ansible import Entry, Inventory, Variable
-from lab.errors import InventoryError, Problem
+from eee_testbed.lab.ansible import Entry, Inventory, Variable
+from eee_testbed.lab.errors import InventoryError, Problem
 
 _ENDINGS: Final = ("", ".yml", ".yaml", ".json")
 _VAULT: Final = b"$ANSIBLE_VAULT;"

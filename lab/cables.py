@@ -10,8 +10,8 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from lab.errors import Problem
-from lab.model import CableKind
+from eee_testbed.lab.errors import Problem
+from eee_testbed.lab.model import CableKind
 
 _END_PATTERN = r"^[a-z0-9-]+:\S+$"
 

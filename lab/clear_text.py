@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lab.ansible import Variable
+from eee_testbed.lab.ansible import Variable
 
 _NAME = re.compile(
     r"(^|_)(pass(word|wd|phrase)?|pwd|secret|token|community|(auth|priv|privacy|private|api)_?key)$", re.IGNORECASE

@@ -8,8 +8,8 @@ import os
 import stat
 from pathlib import Path
 
-from lab.errors import AccessDenied
-from lab.model import Secret
+from eee_testbed.lab.errors import AccessDenied
+from eee_testbed.lab.model import Secret
 
 _VAULT = "$ANSIBLE_VAULT;"
 _OTHERS_MODE = stat.S_IRWXG | stat.S_IRWXO

@@ -6,7 +6,7 @@ Every error's text is one sentence: what is wrong, where, and what to do. A leaf
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.plain_text import one_line
+from eee_testbed.lab.plain_text import one_line
 
 
 class LabError(Exception):

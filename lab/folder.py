@@ -17,14 +17,14 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from lab.ansible import ANSIBLE_VARIABLES, Entry, Inventory, Variable, expand_range, read_ansible
-from lab.ansible_vars import is_installed, with_ansible
-from lab.cables import CableRow, OutletRow, read_cables, read_outlets
-from lab.clear_text import IN_CLEAR_REMEDY, clear_text_secrets
-from lab.errors import InventoryError, LabError, Problem
-from lab.lags import lags_of
-from lab.model import End, Host, Lab, Lag, Link, Outlet, Port, Strip, Switch
-from lab.variables import STATE_ROOT, LabVars, NodeVars, StripVars, SwitchVars
+from eee_testbed.lab.ansible import ANSIBLE_VARIABLES, Entry, Inventory, Variable, expand_range, read_ansible
+from eee_testbed.lab.ansible_vars import is_installed, with_ansible
+from eee_testbed.lab.cables import CableRow, OutletRow, read_cables, read_outlets
+from eee_testbed.lab.clear_text import IN_CLEAR_REMEDY, clear_text_secrets
+from eee_testbed.lab.errors import InventoryError, LabError, Problem
+from eee_testbed.lab.lags import lags_of
+from eee_testbed.lab.model import End, Host, Lab, Lag, Link, Outlet, Port, Strip, Switch
+from eee_testbed.lab.variables import STATE_ROOT, LabVars, NodeVars, StripVars, SwitchVars
 
 __all__ = ["NAME", "STATE_ROOT", "find_lab", "inventories", "known_labs", "load_lab", "operand_of"]
 

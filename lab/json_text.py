@@ -3,7 +3,7 @@
 import json
 from typing import Any, NoReturn
 
-from lab.plain_text import safe_tree
+from eee_testbed.lab.plain_text import safe_tree
 
 
 def _no_number(word: str) -> NoReturn:

@@ -5,7 +5,7 @@ LAGs are static (IEEE 802.1AX without LACP): one link with the rate of all cable
 
 from collections.abc import Callable, Sequence
 
-from lab.model import End, Lag, Link, lag_port
+from eee_testbed.lab.model import End, Lag, Link, lag_port
 
 MOST_MEMBERS = 8
 """What switches of all families at hand can do."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from lab.errors import LabError, PlanError
-from lab.model import Lab, Lag, Link
+from eee_testbed.lab.errors import LabError, PlanError
+from eee_testbed.lab.model import Lab, Lag, Link
 
 
 def link_named(lab: Lab, name: str) -> Link:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lab.model import SwitchFamily
+from eee_testbed.lab.model import SwitchFamily
 
 
 @dataclass(frozen=True, slots=True)

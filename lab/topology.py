@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from lab.model import End, Host, Lab, Link
+from eee_testbed.lab.model import End, Host, Lab, Link
 
 
 @dataclass(frozen=True, slots=True)

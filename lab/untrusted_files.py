@@ -15,9 +15,9 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from lab.errors import UnreadableFile
-from lab.json_text import parse_object
-from lab.plain_text import one_line, safe_tree
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.lab.json_text import parse_object
+from eee_testbed.lab.plain_text import one_line, safe_tree
 
 _MOST_ENTRIES: Final = 200_000
 """Of a YAML file with all its aliases written out; the longest calibration has some thousands."""

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from lab.model import (
+from eee_testbed.lab.model import (
     RATES_MBPS,
     Secret,
     SnmpAuthProtocol,
@@ -20,7 +20,7 @@ from lab.model import (
     StripFamily,
     SwitchFamily,
 )
-from lab.quirks import quirks_of
+from eee_testbed.lab.quirks import quirks_of
 
 STATE_ROOT = "/run/eee-testbed"
 """Where running virtual labs keep their state; the environment's EEE_STATE_DIR names another place."""

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.errors import ExperimentError, Problem, UnreadableFile
-from lab.plain_text import one_line
-from lab.untrusted_files import parse_yaml, read_text
+from eee_testbed.lab.errors import ExperimentError, Problem, UnreadableFile
+from eee_testbed.lab.plain_text import one_line
+from eee_testbed.lab.untrusted_files import parse_yaml, read_text
 
 Place = Sequence[str | int]
 """A path of keys such as ("measure", "program", "hosts", 1)."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from record.columns import midpoint
+from eee_testbed.record.columns import midpoint
 
 _NS: Final = 1e9
 _MS: Final = 1_000_000

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from record.sample_tables import Batch
+from eee_testbed.record.sample_tables import Batch
 
 
 class _Time(Protocol):

@@ -25,7 +25,7 @@ class EventKind(StrEnum):
     DISK_RECOVERED = "disk_recovered", True
     SAMPLES_SET_ASIDE = "samples_set_aside", True
 
-    # Sampling (controller/collecting)
+    # Sampling (measuring/collecting)
     SAMPLING_BEGUN = "sampling_begun", False
     SAMPLING_ENDED = "sampling_ended", False
     SOURCE_FAILED = "failed", True
@@ -39,7 +39,7 @@ class EventKind(StrEnum):
     CLOCK_JUMP = "clock_jump", True
     CLOCK_UNKNOWN = "clock_unknown", True
 
-    # Experiments (record/trial_events.py, controller/experiments)
+    # Experiments (record/trial_events.py, measuring/experiments)
     TRIAL_BEGUN = "trial_begun", False
     TRIAL_ENDED = "trial_ended", False
     TRIAL_NOTE = "trial_note", True
@@ -48,7 +48,7 @@ class EventKind(StrEnum):
     WARMED_UP = "warmed_up", False
     PREFLIGHT = "preflight", True
 
-    # The closed loop of link regulation (controller/regulating)
+    # The closed loop of link regulation (measuring/regulating)
     LOOP_EPOCH = "loop_epoch", False
     LOOP_DECIDED = "loop_decided", True
     LOOP_UNDECIDED = "loop_undecided", True

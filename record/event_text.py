@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from record.event_kinds import EventKind
+from eee_testbed.record.event_kinds import EventKind
 
 Event = Mapping[str, Any]
 """One line of `events.jsonl`: `kind`, `time_ns`, and the facts of its kind."""

@@ -6,8 +6,8 @@ from typing import Any, Final, TypeVar
 
 import polars as pl
 
-from lab.errors import UnreadableFile
-from lab.plain_text import one_line
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.lab.plain_text import one_line
 
 _REMEDY: Final = "restore it from a copy"
 _Read = TypeVar("_Read")

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from record.columns import midpoint
+from eee_testbed.record.columns import midpoint
 
 _READINGS: Final = 7
 _NS: Final = 1_000_000_000

@@ -12,15 +12,15 @@ from typing import Any, Final, TypeVar
 
 import polars as pl
 
-from agents.recording import StreamReader, names_of
-from lab.untrusted_files import lose
-from record.event_kinds import EventKind
-from record.event_text import Event
-from record.sample_tables import TABLES, Batch, Table
-from record.segments import read_closed, segments_of
-from record.shapes import parse_batch, parse_event
-from record.store import read_facts
-from record.trial_events import trial_folder
+from eee_testbed.agents.recording import StreamReader, names_of
+from eee_testbed.lab.untrusted_files import lose
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.event_text import Event
+from eee_testbed.record.sample_tables import TABLES, Batch, Table
+from eee_testbed.record.segments import read_closed, segments_of
+from eee_testbed.record.shapes import parse_batch, parse_event
+from eee_testbed.record.store import read_facts
+from eee_testbed.record.trial_events import trial_folder
 
 _RECENT_S: Final = {"ports": 150.0, "lpi": 150.0, "polls": 600.0}
 """How old rows of the first poll may be, in seconds before the newest row of their table."""

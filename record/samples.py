@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from record.clock_offsets import Offset, between
-from record.columns import midpoint
-from record.event_text import Event
-from record.sample_tables import TABLES
-from record.segments import read_table
-from record.store import read_events, read_facts
+from eee_testbed.record.clock_offsets import Offset, between
+from eee_testbed.record.columns import midpoint
+from eee_testbed.record.event_text import Event
+from eee_testbed.record.sample_tables import TABLES
+from eee_testbed.record.segments import read_table
+from eee_testbed.record.store import read_events, read_facts
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,13 @@ from typing import Any, Final
 
 import polars as pl
 
-from lab import durable
-from lab.errors import UnreadableFile
-from lab.untrusted_files import lose, read_json_lines
-from record.columns import values_of
-from record.frames import read_frame
-from record.sample_tables import Batch, Kind, Table
-from record.shapes import LONGEST_NS, parse_batch, required_columns
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.lab.untrusted_files import lose, read_json_lines
+from eee_testbed.record.columns import values_of
+from eee_testbed.record.frames import read_frame
+from eee_testbed.record.sample_tables import Batch, Kind, Table
+from eee_testbed.record.shapes import LONGEST_NS, parse_batch, required_columns
 
 _TYPES: Final[dict[Kind, Any]] = {"int": pl.Int64, "float": pl.Float64, "text": pl.String, "bool": pl.Boolean}
 _NAME: Final = re.compile(r"(?P<table>[a-z]+)-(?P<number>\d{5})\.(?P<kind>open\.jsonl|parquet)")

@@ -10,11 +10,11 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from lab.json_text import parse_object
-from record.clock_offsets import Method
-from record.event_kinds import EventKind
-from record.sample_tables import Batch, Kind, Table
-from record.trial_events import TrialState, What
+from eee_testbed.lab.json_text import parse_object
+from eee_testbed.record.clock_offsets import Method
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.sample_tables import Batch, Kind, Table
+from eee_testbed.record.trial_events import TrialState, What
 
 LONGEST_NS: Final = 1 << 61
 """146 years: times and sums of two of them fit into 64 bits."""

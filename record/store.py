@@ -26,15 +26,15 @@ from typing import Any, Final, Self, TextIO
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from lab import durable
-from lab.errors import LabError, RunFolderFailed, UnreadableFile
-from lab.untrusted_files import parse_yaml, read_json_lines
-from record.checkout import described
-from record.event_kinds import EventKind
-from record.run_clock import RunClock
-from record.sample_tables import TABLES, Batch, Table
-from record.segments import SegmentWriter
-from record.shapes import check_facts, parse_event
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import LabError, RunFolderFailed, UnreadableFile
+from eee_testbed.lab.untrusted_files import parse_yaml, read_json_lines
+from eee_testbed.record.checkout import described
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.run_clock import RunClock
+from eee_testbed.record.sample_tables import TABLES, Batch, Table
+from eee_testbed.record.segments import SegmentWriter
+from eee_testbed.record.shapes import check_facts, parse_event
 
 FORMAT: Final = 1
 FOLDER_MODE: Final = 0o750

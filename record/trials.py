@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from record.event_kinds import EventKind
-from record.store import read_events
-from record.trial_events import Level, TrialState, What, trial_folder
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.store import read_events
+from eee_testbed.record.trial_events import Level, TrialState, What, trial_folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.errors import PlanError
-from regulation.levels import Level, Levels
-from regulation.network import Channel, Network, Stream, Ways, channel_loads, links_of
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.regulation.levels import Level, Levels
+from eee_testbed.regulation.network import Channel, Network, Stream, Ways, channel_loads, links_of
 
 
 @dataclass(frozen=True, slots=True)

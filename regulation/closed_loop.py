@@ -43,9 +43,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from lab.errors import PlanError
-from regulation.network import Network, links_of, pruned
-from regulation.utilization import Used
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.regulation.network import Network, links_of, pruned
+from eee_testbed.regulation.utilization import Used
 
 LinkState = Literal["active", "shadow", "off", "waking", "down"]
 Predict = Callable[[frozenset[int]], float]

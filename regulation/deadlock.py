@@ -10,7 +10,7 @@ are always sinks. Frames that a switch floods run over the same trees, from the 
 
 from collections.abc import Callable, Sequence
 
-from regulation.network import Channel, Ways
+from eee_testbed.regulation.network import Channel, Ways
 
 Dependencies = dict[Channel, dict[Channel, None]]
 """Of each channel those that it waits for, in the order in which they were found."""

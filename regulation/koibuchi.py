@@ -19,10 +19,10 @@ import heapq
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 
-from lab.errors import PlanError
-from regulation.choice import Choice, choice_of, require_kept
-from regulation.levels import Level, Levels
-from regulation.network import Channel, Network, Stream, Ways, channel_loads, links_of, path_of, pruned
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.regulation.choice import Choice, choice_of, require_kept
+from eee_testbed.regulation.levels import Level, Levels
+from eee_testbed.regulation.network import Channel, Network, Stream, Ways, channel_loads, links_of, path_of, pruned
 
 Order = Callable[[int, int], tuple[float, ...]]
 """The key by which trunks are tried, from a trunk's number and the bytes of its busier channel."""

@@ -25,11 +25,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.errors import PlanError
-from regulation.choice import Choice, choice_of, require_kept
-from regulation.koibuchi import Order, koibuchi
-from regulation.levels import Levels
-from regulation.network import Channel, Network, Stream, Ways, links_of, pruned
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.regulation.choice import Choice, choice_of, require_kept
+from eee_testbed.regulation.koibuchi import Order, koibuchi
+from eee_testbed.regulation.levels import Levels
+from eee_testbed.regulation.network import Channel, Network, Stream, Ways, links_of, pruned
 
 EXACT_SWITCHES: Final = 50
 EXACT_VARIABLES: Final = 60_000

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lab.errors import LabError
-from regulation.network import Network, Trunk
+from eee_testbed.lab.errors import LabError
+from eee_testbed.regulation.network import Network, Trunk
 
 Knob = Literal["off", "speed", "eee", "hold"]
 """What is done with a link that is not needed: switch it off, slow it down, or let it sleep; `hold` also lets it sleep,

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from lab.errors import PlanError
-from lab.topology import Topology
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.topology import Topology
 
 Channel = tuple[int, str]
 """A direction of a trunk: its number, and the switch that sends into it."""

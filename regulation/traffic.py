@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from regulation.network import Channel, Stream, Ways
+from eee_testbed.regulation.network import Channel, Stream, Ways
 
 HostBytes = Mapping[tuple[str, str], int]
 """Bytes by source and destination host."""

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from regulation.network import Channel, Network, Stream, Ways, path_of
+from eee_testbed.regulation.network import Channel, Network, Stream, Ways, path_of
 
 
 @dataclass(frozen=True, slots=True)

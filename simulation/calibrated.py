@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from analysis.calibration import Calibration, Estimate, LinkPolicy, SwitchPower, load_calibration
-from analysis.predict.sampling import Sampler
-from lab.errors import LabError
-from simulation.calibration_use import CalibrationUse
-from simulation.description import Description, Links
+from eee_testbed.analysis.calibration import Calibration, Estimate, LinkPolicy, SwitchPower, load_calibration
+from eee_testbed.analysis.predict.sampling import Sampler
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.calibration_use import CalibrationUse
+from eee_testbed.simulation.description import Description, Links
 
 _CYCLES_MOST: Final = 2**31
 """A longer hold is as good as none that ends."""

@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import log
 from typing import Final
 
-from simulation.description import Curve
+from eee_testbed.simulation.description import Curve
 
 _SATURATION_WITHIN: Final = 0.02
 """Loads: how well the saturation is found."""

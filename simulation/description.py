@@ -5,11 +5,11 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, PositiveFloat, model_validator
 
-from simulation.calibration_use import CalibrationUse
-from simulation.kinds import NEEDED, RoutingName, TrafficName
-from simulation.networks import Network, OfLab
-from simulation.part import Cycles, Form, Index, Part, Seed, Size, SomeCycles
-from simulation.replay.jobs import FileProgram, Job, Programs
+from eee_testbed.simulation.calibration_use import CalibrationUse
+from eee_testbed.simulation.kinds import NEEDED, RoutingName, TrafficName
+from eee_testbed.simulation.networks import Network, OfLab
+from eee_testbed.simulation.part import Cycles, Form, Index, Part, Seed, Size, SomeCycles
+from eee_testbed.simulation.replay.jobs import FileProgram, Job, Programs
 
 Load = Annotated[float, Field(gt=0, le=1)]
 EngineName = Literal["flit", "packet"]

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Final, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from lab.errors import ExperimentError, Problem
-from lab.yaml_source import Place, YamlSource, plain, read_source
-from simulation.description import Description, relative_to
+from eee_testbed.lab.errors import ExperimentError, Problem
+from eee_testbed.lab.yaml_source import Place, YamlSource, plain, read_source
+from eee_testbed.simulation.description import Description, relative_to
 
 
 def read_description(path: Path) -> Description:

@@ -8,7 +8,7 @@ full power. A link that is off takes nothing. The energy of a change itself is n
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from simulation.description import Energy
+from eee_testbed.simulation.description import Energy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from eee_engine import network_facts
 
-from simulation.part import Form
+from eee_testbed.simulation.part import Form
 
 if TYPE_CHECKING:
     from eee_engine import NetworkFacts

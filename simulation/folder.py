@@ -7,8 +7,8 @@ from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 from typing import Final, TypeVar
 
-from lab import durable
-from lab.errors import LabError
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import LabError
 
 DESCRIPTION: Final = "description.json"
 _LOCK: Final = ".lock"

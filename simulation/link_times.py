@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analysis.predict.asked_mode import AskedMode
-from simulation.description import Links
+from eee_testbed.analysis.predict.asked_mode import AskedMode
+from eee_testbed.simulation.description import Links
 
 if TYPE_CHECKING:
-    from analysis.interval import Floats
+    from eee_testbed.analysis.interval import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from lab.folder import find_lab, load_lab
-from lab.topology import Topology as LabTopology
-from simulation.part import ChannelCycles, Form, Index, Part, Size, SmallSize
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.topology import Topology as LabTopology
+from eee_testbed.simulation.part import ChannelCycles, Form, Index, Part, Size, SmallSize
 
 _MOST_DIMENSIONS: Final = 26
 """Of two routers each: no network is larger."""

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from eee_engine import NetworkSimulation, SimulationError, network_facts
 
-from lab.errors import LabError
-from simulation.description import BATCHES_AT_ONCE, Description, Links
-from simulation.energy import StateShares
-from simulation.steadiness import MeanInterval, batch_means, drifts, mser, narrow_enough
-from simulation.window import Counters, Window, window_of
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.description import BATCHES_AT_ONCE, Description, Links
+from eee_testbed.simulation.energy import StateShares
+from eee_testbed.simulation.steadiness import MeanInterval, batch_means, drifts, mser, narrow_enough
+from eee_testbed.simulation.window import Counters, Window, window_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

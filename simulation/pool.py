@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from threading import Lock, local
 from typing import Any, Final, Protocol, TypeVar
 
-from lab.errors import LabError
-from simulation.worker import Result, Simulated, Task, Worker
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.worker import Result, Simulated, Task, Worker
 
 _SIZES: Final = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
 _RANKS: Final = ("OMPI_COMM_WORLD_RANK", "PMI_RANK")

@@ -23,14 +23,14 @@ from typing import Final
 
 import numpy as np
 
-from analysis.calibration import AndujarPower, SwitchPower
-from analysis.interval import Floats, Interval
-from analysis.predict.other_networks import PAPER_POWER
-from analysis.predict.prediction import interval_of
-from analysis.predict.sampling import Sampler
-from analysis.predict.what_if import DEEP_FRACTION, FAST_FRACTION
-from simulation.description import Energy
-from simulation.energy import StateShares
+from eee_testbed.analysis.calibration import AndujarPower, SwitchPower
+from eee_testbed.analysis.interval import Floats, Interval
+from eee_testbed.analysis.predict.other_networks import PAPER_POWER
+from eee_testbed.analysis.predict.prediction import interval_of
+from eee_testbed.analysis.predict.sampling import Sampler
+from eee_testbed.analysis.predict.what_if import DEEP_FRACTION, FAST_FRACTION
+from eee_testbed.simulation.description import Energy
+from eee_testbed.simulation.energy import StateShares
 
 ALWAYS_ON: Final = StateShares(idle=1.0)
 

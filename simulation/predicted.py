@@ -21,18 +21,18 @@ from typing import Any, Final
 import numpy as np
 from eee_engine import network_facts
 
-from analysis.interval import Floats
-from analysis.predict.asked_mode import AskedMode
-from analysis.predict.other_networks import InnerLinks
-from analysis.predict.sampling import Sampler
-from analysis.predict.topologies import Topology, topologies_named
-from analysis.predict.what_if import WhatIf
-from analysis.programs.profile import Profile
-from lab.errors import LabError
-from simulation.description import Description, Links
-from simulation.description_file import read_description
-from simulation.link_times import link_times
-from simulation.point import Point, simulate_point
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.predict.asked_mode import AskedMode
+from eee_testbed.analysis.predict.other_networks import InnerLinks
+from eee_testbed.analysis.predict.sampling import Sampler
+from eee_testbed.analysis.predict.topologies import Topology, topologies_named
+from eee_testbed.analysis.predict.what_if import WhatIf
+from eee_testbed.analysis.programs.profile import Profile
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.description import Description, Links
+from eee_testbed.simulation.description_file import read_description
+from eee_testbed.simulation.link_times import link_times
+from eee_testbed.simulation.point import Point, simulate_point
 
 PHY_MBPS: Final[Mapping[str, float]] = {
     "100BASE-TX": 100, "1000BASE-T": 1_000, "10GBASE-T": 10_000, "andujar-10G": 10_000,

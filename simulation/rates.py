@@ -7,7 +7,7 @@ not computed: what it costs to change a rate, or to wait for a slower channel, i
 
 from typing import TYPE_CHECKING
 
-from simulation.description import Energy, Rates
+from eee_testbed.simulation.description import Energy, Rates
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,14 +11,14 @@ from typing import Any, Final, get_args
 
 import polars as pl
 
-from analysis.calibration import Calibration, save_calibration
-from lab import durable
-from lab.errors import UnreadableFile
-from lab.untrusted_files import lose
-from record.frames import read_frame
-from simulation.description import Description
-from simulation.folder import ResultFolder, WrongFolder
-from simulation.point import Point
+from eee_testbed.analysis.calibration import Calibration, save_calibration
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.lab.untrusted_files import lose
+from eee_testbed.record.frames import read_frame
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.folder import ResultFolder, WrongFolder
+from eee_testbed.simulation.point import Point
 
 _REMEDY: Final = "remove that file, and the points are simulated again"
 POINTS: Final = "points.parquet"

@@ -7,9 +7,9 @@ from statistics import fmean, stdev
 
 from scipy.special import stdtrit
 
-from analysis.interval import Interval
-from simulation.energy import StateShares
-from simulation.point import Point
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.simulation.energy import StateShares
+from eee_testbed.simulation.point import Point
 
 _FEWEST_DRAWS = 3
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
 
-from simulation.curve import CurvePoint, next_loads
-from simulation.description import Description
-from simulation.point import Point, PointTask
-from simulation.pool import HerePool, Pool, finished
-from simulation.results import Results
-from simulation.worker import Simulated
+from eee_testbed.simulation.curve import CurvePoint, next_loads
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.point import Point, PointTask
+from eee_testbed.simulation.pool import HerePool, Pool, finished
+from eee_testbed.simulation.results import Results
+from eee_testbed.simulation.worker import Simulated
 
 
 class _Asked(NamedTuple):

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simulation.description import Description
-from simulation.energy import EnergyUse, StateShares, energy_use, shares_between
-from simulation.rates import scaled_ratio
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.energy import EnergyUse, StateShares, energy_use, shares_between
+from eee_testbed.simulation.rates import scaled_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

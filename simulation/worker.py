@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agents.stream import Column
+from eee_testbed.agents.stream import Column
 
 COLUMNS = (
     Column("number", "", "number of the echo, from 0"),

@@ -13,8 +13,8 @@ import struct
 import time
 from dataclasses import dataclass
 
-from agents import ethtool
-from agents.stream import AgentError
+from eee_testbed.agents import ethtool
+from eee_testbed.agents.stream import AgentError
 
 _SO_TIMESTAMPING, _SO_BINDTODEVICE = 37, 25
 _OPT_ID, _OPT_TSONLY, _OPT_TX_SWHW = 1 << 7, 1 << 11, 1 << 14

@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 
-from agents.stream import AgentError
+from eee_testbed.agents.stream import AgentError
 
 
 def drawn_ns(low_us: float, high_us: float, count: int, *, log: bool, seed: int) -> Iterator[int]:

@@ -7,7 +7,7 @@ import os
 import struct
 from typing import Any
 
-from agents.stream import AgentError
+from eee_testbed.agents.stream import AgentError
 
 _LATENCY_FILE = "/dev/cpu_dma_latency"
 

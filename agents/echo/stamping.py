@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agents.ethtool import Ethtool, StampAbility
+from eee_testbed.agents.ethtool import Ethtool, StampAbility
 
 
 class Stamping:

@@ -16,10 +16,10 @@ import numpy as np
 from eee_engine import EchoWalk, error_densities
 from numpy.typing import NDArray
 
-from analysis.interval import Floats
-from analysis.links.probes import ECHO_WIRE_BYTE, Probes
-from analysis.links.sleep_path import SleepPath
-from analysis.links.structures import Structure
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.probes import ECHO_WIRE_BYTE, Probes
+from eee_testbed.analysis.links.sleep_path import SleepPath
+from eee_testbed.analysis.links.structures import Structure
 
 _FULL_FRAME_BYTE: Final = 1_538.0
 """A frame of 1,500 bytes of payload on the wire: bursts behind an echo consist of such frames."""

@@ -16,17 +16,17 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from analysis.interval import Floats, Interval, NotEnoughData, of_samples
-from analysis.links.host_rise import measured_rise, unknown_rise
-from analysis.links.policy_groups import Drawn, GroupFit, groups_of, known_members
-from analysis.links.policy_likelihood import Known, Likelihood
-from analysis.links.policy_profile import DROP, reaches
-from analysis.links.policy_search import Top, draws, search
-from analysis.links.policy_starts import standard_ts_us
-from analysis.links.probes import Probes
-from analysis.links.sleep_path import SleepPath, Transmitter
-from analysis.links.structures import NOTHING, Structure, candidates, is_even, splits_switch
-from analysis.links.trial_levels import trial_offsets_us
+from eee_testbed.analysis.interval import Floats, Interval, NotEnoughData, of_samples
+from eee_testbed.analysis.links.host_rise import measured_rise, unknown_rise
+from eee_testbed.analysis.links.policy_groups import Drawn, GroupFit, groups_of, known_members
+from eee_testbed.analysis.links.policy_likelihood import Known, Likelihood
+from eee_testbed.analysis.links.policy_profile import DROP, reaches
+from eee_testbed.analysis.links.policy_search import Top, draws, search
+from eee_testbed.analysis.links.policy_starts import standard_ts_us
+from eee_testbed.analysis.links.probes import Probes
+from eee_testbed.analysis.links.sleep_path import SleepPath, Transmitter
+from eee_testbed.analysis.links.structures import NOTHING, Structure, candidates, is_even, splits_switch
+from eee_testbed.analysis.links.trial_levels import trial_offsets_us
 
 Kind = Literal["off", "hold", "fast", "coalescing", "hybrid"]
 

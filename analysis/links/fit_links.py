@@ -16,23 +16,23 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from analysis.agent_file import read_agent_file
-from analysis.calibration import Estimate, LinkPolicy
-from analysis.configurations import STREAM, Factors, State, state_text
-from analysis.interval import Interval, NotEnoughData
-from analysis.links.eee_policy import PolicyFit, fit_policy
-from analysis.links.link_symptoms import EndView, compare_ends, symptoms_of
-from analysis.links.policy_groups import GroupFit
-from analysis.links.policy_likelihood import Known
-from analysis.links.probed_path import ProbedPath, Shown, end_view, probed_path, shown_in
-from analysis.links.probes import LATE_NS, Probes, echo_wire_byte
-from analysis.links.separate import EXCHANGED, Alone
-from analysis.links.sleep_path import SleepPath
-from analysis.run_lab import lab_of_run
-from lab.model import Lab
-from lab.topology import Topology
-from record.samples import RunSamples
-from record.trials import Trial, read_trials
+from eee_testbed.analysis.agent_file import read_agent_file
+from eee_testbed.analysis.calibration import Estimate, LinkPolicy
+from eee_testbed.analysis.configurations import STREAM, Factors, State, state_text
+from eee_testbed.analysis.interval import Interval, NotEnoughData
+from eee_testbed.analysis.links.eee_policy import PolicyFit, fit_policy
+from eee_testbed.analysis.links.link_symptoms import EndView, compare_ends, symptoms_of
+from eee_testbed.analysis.links.policy_groups import GroupFit
+from eee_testbed.analysis.links.policy_likelihood import Known
+from eee_testbed.analysis.links.probed_path import ProbedPath, Shown, end_view, probed_path, shown_in
+from eee_testbed.analysis.links.probes import LATE_NS, Probes, echo_wire_byte
+from eee_testbed.analysis.links.separate import EXCHANGED, Alone
+from eee_testbed.analysis.links.sleep_path import SleepPath
+from eee_testbed.analysis.run_lab import lab_of_run
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.trials import Trial, read_trials
 
 Pair = tuple[str, str]
 

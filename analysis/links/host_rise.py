@@ -20,10 +20,10 @@ from typing import Final
 
 import numpy as np
 
-from analysis.interval import Floats
-from analysis.links.echo_delays import Lateness
-from analysis.links.late_frames import measured_lateness
-from analysis.links.probes import Probes
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.echo_delays import Lateness
+from eee_testbed.analysis.links.late_frames import measured_lateness
+from eee_testbed.analysis.links.probes import Probes
 
 _KNOTS: Final = (1, 2, 3, 5, 8, 12)
 _KNOTS_BY_STEP: Final = (1, 3, 5)

@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from analysis.interval import Floats
-from analysis.links.echo_delays import LEAST_LATE, Lateness, densities_of_errors
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.echo_delays import LEAST_LATE, Lateness, densities_of_errors
 
 _NOISES: Final = 24
 _LEAST_NOISE: Final = 0.2

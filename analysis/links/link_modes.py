@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from analysis.interval import Floats
+from eee_testbed.analysis.interval import Floats
 
 ModeName = Literal["active", "deep", "fast", "hybrid"]
 

@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from analysis.interval import Floats
-from analysis.links.probes import Ints, Probes
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.probes import Ints, Probes
 
 _FLAP_S: Final = 0.3
 _FLAP_ECHOES: Final = 3

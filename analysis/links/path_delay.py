@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from analysis.interval import Floats
+from eee_testbed.analysis.interval import Floats
 
 _MOST_ROUNDS = 100
 """Most iterations that put the delay of each frame's predecessor into its gap; chains of frames are shorter."""

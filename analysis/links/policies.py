@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from analysis.calibration import Estimate, LinkPolicy
-from analysis.interval import Floats
-from analysis.links.path_delay import Policy
+from eee_testbed.analysis.calibration import Estimate, LinkPolicy
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.path_delay import Policy
 
 
 def policy_of(link: LinkPolicy) -> Policy:

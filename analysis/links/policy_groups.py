@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from analysis.interval import Floats, Interval, of_samples
-from analysis.links.sleep_path import SleepPath
-from analysis.links.structures import TIMES, Structure
+from eee_testbed.analysis.interval import Floats, Interval, of_samples
+from eee_testbed.analysis.links.sleep_path import SleepPath
+from eee_testbed.analysis.links.structures import TIMES, Structure
 
 _TS_SPREAD: Final = 0.06
 """1000BASE-T's Ts is 182 to 202 us (IEEE 802.3 table 78-2)."""

@@ -15,13 +15,13 @@ from typing import Final
 
 import numpy as np
 
-from analysis.interval import Floats, Interval
-from analysis.links.echo_delays import EchoDelays
-from analysis.links.host_rise import HostRise, rest_us
-from analysis.links.probes import Probes
-from analysis.links.sleep_path import SleepPath
-from analysis.links.structures import TIMES, Structure
-from analysis.links.trial_levels import trial_offsets_us
+from eee_testbed.analysis.interval import Floats, Interval
+from eee_testbed.analysis.links.echo_delays import EchoDelays
+from eee_testbed.analysis.links.host_rise import HostRise, rest_us
+from eee_testbed.analysis.links.probes import Probes
+from eee_testbed.analysis.links.sleep_path import SleepPath
+from eee_testbed.analysis.links.structures import TIMES, Structure
+from eee_testbed.analysis.links.trial_levels import trial_offsets_us
 
 FREEDOM: Final = 3.0
 LEAST_NOISE_US: Final = 0.01

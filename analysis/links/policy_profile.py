@@ -11,9 +11,9 @@ from typing import Final
 
 import numpy as np
 
-from analysis.interval import Floats
-from analysis.links.policy_likelihood import Likelihood
-from analysis.links.policy_search import Chain, Top
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.policy_likelihood import Likelihood
+from eee_testbed.analysis.links.policy_search import Chain, Top
 
 DROP: Final = 1.92
 """Half the 95 % quantile of chi-square with one degree of freedom."""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from analysis.interval import Floats
-from analysis.links.policy_likelihood import LEAST_NOISE_US, Likelihood
-from analysis.links.policy_starts import Step, standard_ts_us, starts, steps_of
-from analysis.links.structures import TIMES, Structure
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.policy_likelihood import LEAST_NOISE_US, Likelihood
+from eee_testbed.analysis.links.policy_starts import Step, standard_ts_us, starts, steps_of
+from eee_testbed.analysis.links.structures import TIMES, Structure
 
 if TYPE_CHECKING:
     from emcee import EnsembleSampler

@@ -5,10 +5,10 @@ from typing import Final
 
 import numpy as np
 
-from analysis.interval import Floats
-from analysis.links.echo_delays import behind_byte
-from analysis.links.policy_likelihood import LEAST_NOISE_US, Likelihood
-from analysis.links.structures import TIMES, Structure
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.echo_delays import behind_byte
+from eee_testbed.analysis.links.policy_likelihood import LEAST_NOISE_US, Likelihood
+from eee_testbed.analysis.links.structures import TIMES, Structure
 
 _EDGES: Final = 120
 _SLEEPS: Final = 14

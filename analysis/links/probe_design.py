@@ -4,7 +4,7 @@ A hold is known to within the distance of the gaps around it, a sleep time only 
 study sends more echoes after gaps about the edge that a first fit found.
 """
 
-from analysis.interval import Interval
+from eee_testbed.analysis.interval import Interval
 
 _MARGIN = 0.5
 """Fraction of an uncertain range that is added on both sides of it."""

@@ -11,14 +11,14 @@ from typing import Any, Final
 
 import polars as pl
 
-from analysis.links.link_symptoms import EndView
-from analysis.links.sleep_path import GIGABIT_BYTE_US, SleepPath, Transmitter, path_between, plain_path
-from lab.errors import UnreadableFile
-from lab.model import End, Lab, Link
-from lab.topology import Topology
-from lab.untrusted_files import lose, read_object
-from record.samples import RunSamples
-from record.trials import Trial
+from eee_testbed.analysis.links.link_symptoms import EndView
+from eee_testbed.analysis.links.sleep_path import GIGABIT_BYTE_US, SleepPath, Transmitter, path_between, plain_path
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.lab.model import End, Lab, Link
+from eee_testbed.lab.topology import Topology
+from eee_testbed.lab.untrusted_files import lose, read_object
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.trials import Trial
 
 EEE_FILE: Final = "eee.json"
 """In a probe's trial: {"PORT": {"enabled": true, "active": true, ...}} by the ends' names, as read before the probe."""

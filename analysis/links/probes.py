@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.interval import Floats, NotEnoughData
+from eee_testbed.analysis.interval import Floats, NotEnoughData
 
 Mask = NDArray[np.bool_]
 Ints = NDArray[np.int64]

@@ -12,9 +12,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from analysis.calibration import LinkPolicy
-from analysis.links.policy_likelihood import Known, Times
-from analysis.links.sleep_path import SleepPath
+from eee_testbed.analysis.calibration import LinkPolicy
+from eee_testbed.analysis.links.policy_likelihood import Known, Times
+from eee_testbed.analysis.links.sleep_path import SleepPath
 
 EXCHANGED: Final = (
     "Echoes do not show which times are the ports' and which the cards': the two groups may be exchanged."

@@ -12,8 +12,8 @@ from typing import Final, Literal
 
 import numpy as np
 
-from analysis.interval import Floats
-from analysis.links.sleep_path import SleepPath
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.sleep_path import SleepPath
 
 Timing = Literal["deep", "hybrid", "coalescing"]
 

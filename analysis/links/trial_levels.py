@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from analysis.interval import Floats
-from analysis.links.probes import Probes
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.probes import Probes
 
 _BINS: Final = 40
 _LEAST_IN_BIN: Final = 6

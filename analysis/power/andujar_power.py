@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from analysis.interval import Interval, NotEnoughData
+from eee_testbed.analysis.interval import Interval, NotEnoughData
 
 _SLEEPING_PORT_FRACTION: Final = 0.1
 """omega_Sport of the paper's Table 2, from the literature."""

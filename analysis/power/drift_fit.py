@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from analysis.interval import Floats, Interval, NotEnoughData, of_samples
+from eee_testbed.analysis.interval import Floats, Interval, NotEnoughData, of_samples
 
 _TAUS: Final = (0.03, 0.2, 1.0, 5.0)  # times the length of the measurement
 _STEPS: Final = 7

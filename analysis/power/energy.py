@@ -26,8 +26,8 @@ from typing import Final
 import numpy as np
 from scipy.special import stdtrit
 
-from analysis.interval import Floats, Interval
-from record.samples import PowerSeries
+from eee_testbed.analysis.interval import Floats, Interval
+from eee_testbed.record.samples import PowerSeries
 
 _NORMAL_95: Final = 1.959964
 _LEVELS: Final = 3

@@ -4,19 +4,19 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from analysis.calibration import AndujarPower, Estimate, NodePower, PortPower, PowerPart, SwitchPower
-from analysis.interval import Interval, NotEnoughData
-from analysis.power.andujar_power import AndujarFit, fit_andujar
-from analysis.power.node_power import CardLink, NodeRun, node_power
-from analysis.power.plausible import CabledPorts
-from analysis.power.port_states import PortReader
-from analysis.power.power_windows import Meter, SwitchWindows, meters_of, switch_windows
-from analysis.power.switch_power import PortWatts, SwitchPowerFit, fit_switch_power
-from analysis.run_lab import lab_of_run
-from lab.model import Lab, Link
-from lab.topology import Topology
-from record.samples import RunSamples
-from record.trials import read_trials
+from eee_testbed.analysis.calibration import AndujarPower, Estimate, NodePower, PortPower, PowerPart, SwitchPower
+from eee_testbed.analysis.interval import Interval, NotEnoughData
+from eee_testbed.analysis.power.andujar_power import AndujarFit, fit_andujar
+from eee_testbed.analysis.power.node_power import CardLink, NodeRun, node_power
+from eee_testbed.analysis.power.plausible import CabledPorts
+from eee_testbed.analysis.power.port_states import PortReader
+from eee_testbed.analysis.power.power_windows import Meter, SwitchWindows, meters_of, switch_windows
+from eee_testbed.analysis.power.switch_power import PortWatts, SwitchPowerFit, fit_switch_power
+from eee_testbed.analysis.run_lab import lab_of_run
+from eee_testbed.lab.model import Lab, Link
+from eee_testbed.lab.topology import Topology
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.trials import read_trials
 
 
 def fit_power(runs: Sequence[RunSamples], accuracy_share: float = 0.0) -> tuple[PowerPart, tuple[str, ...]]:

@@ -17,16 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from analysis.calibration import Estimate, NodePower
-from analysis.interval import Interval, NotEnoughData, of_samples
-from analysis.power.plausible import lost, most_port_watt
-from analysis.power.port_states import PortReader
-from analysis.power.power_windows import QUIET, Meter, mean_power, stage_window
-from analysis.power.screening import far_off
-from analysis.power.stage_columns import Columns, Name
-from analysis.power.stage_fit import fit_stages
-from analysis.power.stage_window import PortCounts, StageWindow
-from record.trials import Trial
+from eee_testbed.analysis.calibration import Estimate, NodePower
+from eee_testbed.analysis.interval import Interval, NotEnoughData, of_samples
+from eee_testbed.analysis.power.plausible import lost, most_port_watt
+from eee_testbed.analysis.power.port_states import PortReader
+from eee_testbed.analysis.power.power_windows import QUIET, Meter, mean_power, stage_window
+from eee_testbed.analysis.power.screening import far_off
+from eee_testbed.analysis.power.stage_columns import Columns, Name
+from eee_testbed.analysis.power.stage_fit import fit_stages
+from eee_testbed.analysis.power.stage_window import PortCounts, StageWindow
+from eee_testbed.record.trials import Trial
 
 
 @dataclass(frozen=True, slots=True)

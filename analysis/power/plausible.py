@@ -11,7 +11,7 @@ judged: a port of a PCIe card at up to 1 Gb/s takes at most 4 of the 10 W that i
 from dataclasses import dataclass
 from typing import Final
 
-from analysis.interval import Interval
+from eee_testbed.analysis.interval import Interval
 
 _LEAST_FRAME_BIT: Final = 672.0
 """64 bytes, preamble and gap (IEEE 802.3, clauses 3 and 4): the most packets at line rate."""

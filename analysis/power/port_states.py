@@ -20,9 +20,9 @@ from typing import Any, Final
 
 import polars as pl
 
-from record.event_kinds import EventKind
-from record.samples import RunSamples
-from record.trials import Trial
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.trials import Trial
 
 _QUIET_PPS: Final = 20.0
 """Frames a second that a port sends, or receives, without carrying traffic (LLDP, ARP); they hardly disturb sleep."""

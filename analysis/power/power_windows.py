@@ -16,11 +16,11 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from analysis.power.energy import energy_of
-from analysis.power.port_states import PortReader, PortState, PortStates, counted_pps
-from analysis.power.stage_window import PortCounts, StageWindow
-from record.samples import PowerSeries, RunSamples
-from record.trials import Trial
+from eee_testbed.analysis.power.energy import energy_of
+from eee_testbed.analysis.power.port_states import PortReader, PortState, PortStates, counted_pps
+from eee_testbed.analysis.power.stage_window import PortCounts, StageWindow
+from eee_testbed.record.samples import PowerSeries, RunSamples
+from eee_testbed.record.trials import Trial
 
 _LEAST_READINGS: Final = 3
 QUIET: Final = ("power", "idle")

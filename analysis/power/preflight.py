@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from analysis.power.energy import rounding_watt
-from record.samples import PowerSeries, RunSamples
+from eee_testbed.analysis.power.energy import rounding_watt
+from eee_testbed.record.samples import PowerSeries, RunSamples
 
 _MOST_BLOCKS: Final = 1000
 _FOUND: Final = float(ndtri(0.8))

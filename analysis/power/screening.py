@@ -17,9 +17,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.interval import Floats
-from analysis.power.stage_columns import TRAFFIC, Columns, Name, of_kind
-from analysis.power.stage_window import StageWindow
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.power.stage_columns import TRAFFIC, Columns, Name, of_kind
+from eee_testbed.analysis.power.stage_window import StageWindow
 
 _FAR: Final = 8.0
 """Robust standard deviations; drift makes distances wider than normal ones, but never that wide."""

@@ -6,8 +6,8 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.interval import Floats, NotEnoughData
-from analysis.power.stage_window import PortCounts, StageWindow
+from eee_testbed.analysis.interval import Floats, NotEnoughData
+from eee_testbed.analysis.power.stage_window import PortCounts, StageWindow
 
 _MOST_LEFT_OVER: Final = 1e-6
 

@@ -7,12 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from analysis.interval import NotEnoughData
-from analysis.power.drift_fit import DriftFit, Readings, fit_drifting
-from analysis.power.energy import rounding_sigma
-from analysis.power.screening import screened
-from analysis.power.stage_columns import Columns
-from analysis.power.stage_window import StageWindow
+from eee_testbed.analysis.interval import NotEnoughData
+from eee_testbed.analysis.power.drift_fit import DriftFit, Readings, fit_drifting
+from eee_testbed.analysis.power.energy import rounding_sigma
+from eee_testbed.analysis.power.screening import screened
+from eee_testbed.analysis.power.stage_columns import Columns
+from eee_testbed.analysis.power.stage_window import StageWindow
 
 _SPARE_WINDOWS: Final = 3
 

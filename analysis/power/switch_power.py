@@ -27,13 +27,13 @@ from typing import Final
 import numpy as np
 from scipy.special import chdtri
 
-from analysis.interval import Floats, Interval, NotEnoughData, of_samples
-from analysis.power.drift_fit import DriftFit
-from analysis.power.plausible import CabledPorts, Plausible, lost, lost_sentence
-from analysis.power.screening import measured_once
-from analysis.power.stage_columns import Columns, Name, columns_of, of_kind, set_speeds_of, speeds_of
-from analysis.power.stage_fit import fit_stages
-from analysis.power.stage_window import StageWindow
+from eee_testbed.analysis.interval import Floats, Interval, NotEnoughData, of_samples
+from eee_testbed.analysis.power.drift_fit import DriftFit
+from eee_testbed.analysis.power.plausible import CabledPorts, Plausible, lost, lost_sentence
+from eee_testbed.analysis.power.screening import measured_once
+from eee_testbed.analysis.power.stage_columns import Columns, Name, columns_of, of_kind, set_speeds_of, speeds_of
+from eee_testbed.analysis.power.stage_fit import fit_stages
+from eee_testbed.analysis.power.stage_window import StageWindow
 
 _OF_PORTS: Final = ("cabled", "enabled", "link")
 _SHOWN_SIGMA: Final = 6.0

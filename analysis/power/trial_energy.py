@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from analysis.interval import Interval
-from analysis.power.energy import energy_of
-from record.samples import PowerSeries
-from record.trials import Trial
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.power.energy import energy_of
+from eee_testbed.record.samples import PowerSeries
+from eee_testbed.record.trials import Trial
 
 RUN_TIMES: Final = ("time_steady", "time", "mpi_time")
 """Figures that are a program's run time, the best one first: without outliers of the machine; as the program says;

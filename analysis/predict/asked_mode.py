@@ -9,14 +9,14 @@ from typing import Final
 
 import numpy as np
 
-from analysis.calibration import LinkPolicy
-from analysis.interval import Floats
-from analysis.links.link_modes import LinkMode, spend
-from analysis.links.path_delay import Policy
-from analysis.links.policies import shares_us
-from analysis.predict.sampling import Sampler
-from analysis.predict.what_if import DEEP_FRACTION, FAST_FRACTION, PHYS, Phy, WhatIf
-from analysis.programs.profile import Direction
+from eee_testbed.analysis.calibration import LinkPolicy
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.link_modes import LinkMode, spend
+from eee_testbed.analysis.links.path_delay import Policy
+from eee_testbed.analysis.links.policies import shares_us
+from eee_testbed.analysis.predict.sampling import Sampler
+from eee_testbed.analysis.predict.what_if import DEEP_FRACTION, FAST_FRACTION, PHYS, Phy, WhatIf
+from eee_testbed.analysis.programs.profile import Direction
 
 _NEVER: Final = float("inf")
 

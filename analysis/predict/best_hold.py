@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.predict.prediction import Prediction, Predictor
-from analysis.predict.run_time import GapTable
-from analysis.predict.what_if import WhatIf
+from eee_testbed.analysis.predict.prediction import Prediction, Predictor
+from eee_testbed.analysis.predict.run_time import GapTable
+from eee_testbed.analysis.predict.what_if import WhatIf
 
 _TRIED = 60
 _DRAWS = 60

@@ -20,17 +20,17 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from analysis.calibration import AndujarPower, Calibration, Estimate
-from analysis.interval import Floats, Interval
-from analysis.predict.asked_mode import AskedMode, asked_mode
-from analysis.predict.power import rest_of
-from analysis.predict.prediction import Prediction, interval_of
-from analysis.predict.run_time import GapTable, seen_of_rounds
-from analysis.predict.sampling import DRAWS, Sampler
-from analysis.predict.topologies import Topology
-from analysis.predict.what_if import WhatIf
-from analysis.programs.profile import Profile
-from lab.errors import LabError
+from eee_testbed.analysis.calibration import AndujarPower, Calibration, Estimate
+from eee_testbed.analysis.interval import Floats, Interval
+from eee_testbed.analysis.predict.asked_mode import AskedMode, asked_mode
+from eee_testbed.analysis.predict.power import rest_of
+from eee_testbed.analysis.predict.prediction import Prediction, interval_of
+from eee_testbed.analysis.predict.run_time import GapTable, seen_of_rounds
+from eee_testbed.analysis.predict.sampling import DRAWS, Sampler
+from eee_testbed.analysis.predict.topologies import Topology
+from eee_testbed.analysis.predict.what_if import WhatIf
+from eee_testbed.analysis.programs.profile import Profile
+from eee_testbed.lab.errors import LabError
 
 
 def _exactly(value: float) -> Estimate:

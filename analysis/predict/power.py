@@ -20,14 +20,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.calibration import Calibration, PortPower, SwitchPower
-from analysis.interval import Floats
-from analysis.predict.asked_mode import AskedMode
-from analysis.predict.run_time import GapTable
-from analysis.predict.sampling import Sampler
-from analysis.predict.site import Load, Site, SitePort
-from analysis.predict.what_if import WhatIf
-from analysis.programs.profile import Direction, Profile
+from eee_testbed.analysis.calibration import Calibration, PortPower, SwitchPower
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.predict.asked_mode import AskedMode
+from eee_testbed.analysis.predict.run_time import GapTable
+from eee_testbed.analysis.predict.sampling import Sampler
+from eee_testbed.analysis.predict.site import Load, Site, SitePort
+from eee_testbed.analysis.predict.what_if import WhatIf
+from eee_testbed.analysis.programs.profile import Direction, Profile
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,16 @@ from functools import cached_property
 
 import numpy as np
 
-from analysis.calibration import Calibration
-from analysis.interval import Floats, Interval, of_samples
-from analysis.predict.asked_mode import asked_mode
-from analysis.predict.power import Power, Rest, power_of, rest_of
-from analysis.predict.run_time import GapTable, Replays, RunTime, program_time, run_time
-from analysis.predict.sampling import DRAWS, Sampler
-from analysis.predict.site import Load, Site, load_of
-from analysis.predict.what_if import WhatIf
-from analysis.programs.profile import Profile
-from analysis.programs.sleeping_links import link_of, sleeping_directions
+from eee_testbed.analysis.calibration import Calibration
+from eee_testbed.analysis.interval import Floats, Interval, of_samples
+from eee_testbed.analysis.predict.asked_mode import asked_mode
+from eee_testbed.analysis.predict.power import Power, Rest, power_of, rest_of
+from eee_testbed.analysis.predict.run_time import GapTable, Replays, RunTime, program_time, run_time
+from eee_testbed.analysis.predict.sampling import DRAWS, Sampler
+from eee_testbed.analysis.predict.site import Load, Site, load_of
+from eee_testbed.analysis.predict.what_if import WhatIf
+from eee_testbed.analysis.programs.profile import Profile
+from eee_testbed.analysis.programs.sleeping_links import link_of, sleeping_directions
 
 _OFF = WhatIf("off", "off")
 

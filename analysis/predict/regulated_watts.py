@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analysis.calibration import Calibration, PortPower, SwitchPower
-from analysis.interval import Floats, Interval, of_samples
-from analysis.predict.power import switch_power_of
-from analysis.predict.sampling import Sampler
-from lab.errors import LabError
-from lab.model import End, Lab, Link
-from regulation.levels import Level
-from regulation.network import Trunk
+from eee_testbed.analysis.calibration import Calibration, PortPower, SwitchPower
+from eee_testbed.analysis.interval import Floats, Interval, of_samples
+from eee_testbed.analysis.predict.power import switch_power_of
+from eee_testbed.analysis.predict.sampling import Sampler
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import End, Lab, Link
+from eee_testbed.regulation.levels import Level
+from eee_testbed.regulation.network import Trunk
 
 
 @dataclass

@@ -17,16 +17,16 @@ from typing import Final
 
 import numpy as np
 
-from analysis.calibration import Calibration, MiwaTime, ProgramTime, RoundTime, WakeTime
-from analysis.interval import Floats, NotEnoughData
-from analysis.links.path_delay import Policy
-from analysis.predict.asked_mode import AskedMode
-from analysis.predict.sampling import Sampler
-from analysis.predict.what_if import WhatIf
-from analysis.programs.miwa import modelled_us
-from analysis.programs.profile import Direction, Profile
-from analysis.programs.round_replay import Replay
-from analysis.programs.run_time import Waits
+from eee_testbed.analysis.calibration import Calibration, MiwaTime, ProgramTime, RoundTime, WakeTime
+from eee_testbed.analysis.interval import Floats, NotEnoughData
+from eee_testbed.analysis.links.path_delay import Policy
+from eee_testbed.analysis.predict.asked_mode import AskedMode
+from eee_testbed.analysis.predict.sampling import Sampler
+from eee_testbed.analysis.predict.what_if import WhatIf
+from eee_testbed.analysis.programs.miwa import modelled_us
+from eee_testbed.analysis.programs.profile import Direction, Profile
+from eee_testbed.analysis.programs.round_replay import Replay
+from eee_testbed.analysis.programs.run_time import Waits
 
 _POINTS: Final = 8
 _REPLICAS: Final = 4

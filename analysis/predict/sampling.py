@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analysis.calibration import Estimate
-from analysis.interval import Floats
+from eee_testbed.analysis.calibration import Estimate
+from eee_testbed.analysis.interval import Floats
 
 DRAWS = 400
 _SIGMAS = 1.959963984540054

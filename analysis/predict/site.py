@@ -7,8 +7,8 @@ from typing import Literal
 
 import networkx as nx
 
-from lab.model import Lab, Link
-from lab.named_links import link_named, require_between_switches
+from eee_testbed.lab.model import Lab, Link
+from eee_testbed.lab.named_links import link_named, require_between_switches
 
 Role = Literal["node", "trunk"]
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final, Literal
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 Family = Literal["torus", "fat tree", "dragonfly", "other"]
 

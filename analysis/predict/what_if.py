@@ -17,8 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from lab.errors import LabError
-from lab.model import RATES_MBPS
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import RATES_MBPS
 
 Mode = Literal["off", "measured", "deep", "fast", "hybrid", "coalescing"]
 MODES: Final[tuple[Mode, ...]] = ("off", "measured", "deep", "fast", "hybrid", "coalescing")

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from scipy.special import stdtrit
 
-from analysis.configurations import Configuration, Factors, State, state_text
-from analysis.interval import Interval
-from analysis.programs.profile_reading import time_of
-from record.store import read_facts
-from record.trials import read_trials
+from eee_testbed.analysis.configurations import Configuration, Factors, State, state_text
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.programs.profile_reading import time_of
+from eee_testbed.record.store import read_facts
+from eee_testbed.record.trials import read_trials
 
 _Pair = tuple[Sequence[float], Sequence[float]]
 """Times of a block's trials in the state that saves nothing, and in another one, s."""

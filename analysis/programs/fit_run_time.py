@@ -13,20 +13,28 @@ from typing import Final, Protocol, TypeVar
 
 import numpy as np
 
-from analysis.calibration import Calibration, Estimate, MiwaTime, ProgramTime, RoundTime, RunTimeError, WakeTime
-from analysis.configurations import Configuration, Factors
-from analysis.interval import NotEnoughData
-from analysis.links.path_delay import Policy
-from analysis.programs.miwa import MiwaFit, Run, fit_miwa
-from analysis.programs.profile import Direction, Profile
-from analysis.programs.profile_reading import profiles_of, time_of
-from analysis.programs.round_replay import RoundFit, RoundRun, fit_rounds, round_run
-from analysis.programs.run_time import WakeFit, WakeRun, errors_of, fit_wakes, wake_run
-from analysis.programs.sleeping_links import link_of, sleeping_policies
-from analysis.programs.usefulness import Timed, refuse_useless
-from analysis.run_lab import lab_of_run, link_mbps
-from record.store import read_facts
-from record.trials import read_trials
+from eee_testbed.analysis.calibration import (
+    Calibration,
+    Estimate,
+    MiwaTime,
+    ProgramTime,
+    RoundTime,
+    RunTimeError,
+    WakeTime,
+)
+from eee_testbed.analysis.configurations import Configuration, Factors
+from eee_testbed.analysis.interval import NotEnoughData
+from eee_testbed.analysis.links.path_delay import Policy
+from eee_testbed.analysis.programs.miwa import MiwaFit, Run, fit_miwa
+from eee_testbed.analysis.programs.profile import Direction, Profile
+from eee_testbed.analysis.programs.profile_reading import profiles_of, time_of
+from eee_testbed.analysis.programs.round_replay import RoundFit, RoundRun, fit_rounds, round_run
+from eee_testbed.analysis.programs.run_time import WakeFit, WakeRun, errors_of, fit_wakes, wake_run
+from eee_testbed.analysis.programs.sleeping_links import link_of, sleeping_policies
+from eee_testbed.analysis.programs.usefulness import Timed, refuse_useless
+from eee_testbed.analysis.run_lab import lab_of_run, link_mbps
+from eee_testbed.record.store import read_facts
+from eee_testbed.record.trials import read_trials
 
 _PARTS: Final = 5
 _Time = TypeVar("_Time")

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import fdtri, stdtrit
 
-from analysis.calibration import MiwaTime
-from analysis.interval import Floats, Interval, NotEnoughData
+from eee_testbed.analysis.calibration import MiwaTime
+from eee_testbed.analysis.interval import Floats, Interval, NotEnoughData
 
 _LEAST_RUNS: Final = 8
 _LEAST_ABOVE: Final = 4

@@ -13,10 +13,10 @@ from typing import Annotated, Any, Final, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from analysis.calibration import Estimate
-from analysis.interval import Floats
-from analysis.yaml_file import read_model, write_yaml
-from lab.errors import LabError
+from eee_testbed.analysis.calibration import Estimate
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.yaml_file import read_model, write_yaml
+from eee_testbed.lab.errors import LabError
 
 FORMAT: Final = 1
 

@@ -21,14 +21,14 @@ from typing import Any, TypeVar
 import numpy as np
 from pydantic import ValidationError
 
-from analysis.agent_file import read_agent_file
-from analysis.calibration import Estimate
-from analysis.configurations import Configuration, Factors
-from analysis.interval import Floats, of_median
-from analysis.power.trial_energy import run_time_s
-from analysis.programs.profile import Direction, Gaps, NodeGaps, Profile, ProfileError, Traffic
-from record.store import read_facts
-from record.trials import Trial, read_trials
+from eee_testbed.analysis.agent_file import read_agent_file
+from eee_testbed.analysis.calibration import Estimate
+from eee_testbed.analysis.configurations import Configuration, Factors
+from eee_testbed.analysis.interval import Floats, of_median
+from eee_testbed.analysis.power.trial_energy import run_time_s
+from eee_testbed.analysis.programs.profile import Direction, Gaps, NodeGaps, Profile, ProfileError, Traffic
+from eee_testbed.record.store import read_facts
+from eee_testbed.record.trials import Trial, read_trials
 
 _T = TypeVar("_T")
 

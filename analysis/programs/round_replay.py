@@ -25,9 +25,9 @@ from typing import Final
 
 import numpy as np
 
-from analysis.interval import Floats, Interval, NotEnoughData
-from analysis.links.path_delay import Policy
-from analysis.programs.profile import Direction, Gaps, Profile
+from eee_testbed.analysis.interval import Floats, Interval, NotEnoughData
+from eee_testbed.analysis.links.path_delay import Policy
+from eee_testbed.analysis.programs.profile import Direction, Gaps, Profile
 
 _REPLICAS: Final = 40
 _ROUNDS: Final = 400

@@ -25,10 +25,10 @@ from typing import Final
 import numpy as np
 from scipy.optimize import minimize
 
-from analysis.calibration import RunTimeError
-from analysis.interval import Floats, Interval, NotEnoughData
-from analysis.links.path_delay import Policy
-from analysis.programs.profile import Direction, Profile
+from eee_testbed.analysis.calibration import RunTimeError
+from eee_testbed.analysis.interval import Floats, Interval, NotEnoughData
+from eee_testbed.analysis.links.path_delay import Policy
+from eee_testbed.analysis.programs.profile import Direction, Profile
 
 _LEAST_RUNS: Final = 8
 _MOST_SERIAL: Final = 64.0

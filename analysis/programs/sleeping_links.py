@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from analysis.calibration import Calibration, LinkPolicy, ProgramTime
-from analysis.links.path_delay import Policy
-from analysis.links.policies import card_of, policy_of, shares_us
-from analysis.programs.profile import Direction, Profile
+from eee_testbed.analysis.calibration import Calibration, LinkPolicy, ProgramTime
+from eee_testbed.analysis.links.path_delay import Policy
+from eee_testbed.analysis.links.policies import card_of, policy_of, shares_us
+from eee_testbed.analysis.programs.profile import Direction, Profile
 
 
 def link_of(calibration: Calibration, profile: Profile, fitted: ProgramTime | None) -> LinkPolicy | None:

@@ -11,8 +11,8 @@ from typing import Final, Protocol
 import numpy as np
 from scipy.special import fdtri
 
-from analysis.calibration import RunTimeError
-from analysis.interval import Interval, NotEnoughData
+from eee_testbed.analysis.calibration import RunTimeError
+from eee_testbed.analysis.interval import Interval, NotEnoughData
 
 _SURE: Final = 0.95
 _LEAST_EXPLAINED: Final = -0.1

@@ -7,12 +7,12 @@ says of the same run.
 from dataclasses import dataclass
 from typing import Final
 
-from analysis.compare import Comparison
-from analysis.configurations import state_text
-from analysis.interval import Interval
-from analysis.report.energies import meters_of
-from analysis.report.report_data import ReportData
-from analysis.report.series import Series, StatePoint, compared, joules_compared, series_of
+from eee_testbed.analysis.compare import Comparison
+from eee_testbed.analysis.configurations import state_text
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.energies import meters_of
+from eee_testbed.analysis.report.report_data import ReportData
+from eee_testbed.analysis.report.series import Series, StatePoint, compared, joules_compared, series_of
 
 _NAN: Final = float("nan")
 

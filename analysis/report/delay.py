@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from analysis.agent_file import read_agent_file
-from analysis.calibration import LinkPolicy
-from analysis.configurations import State, state_text
-from analysis.interval import Floats
-from analysis.links.fit_links import link_name
-from analysis.links.path_delay import passing_delay_us
-from analysis.links.policies import path_of
-from analysis.report.drawing import Drawing, draw, label, logarithmic, series_style
-from analysis.report.measure import fit_command, probe_command
-from analysis.report.report_data import ReportData
-from analysis.report.section import Missing, Section
-from analysis.report.table import Cell, Column, Table
+from eee_testbed.analysis.agent_file import read_agent_file
+from eee_testbed.analysis.calibration import LinkPolicy
+from eee_testbed.analysis.configurations import State, state_text
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.fit_links import link_name
+from eee_testbed.analysis.links.path_delay import passing_delay_us
+from eee_testbed.analysis.links.policies import path_of
+from eee_testbed.analysis.report.drawing import Drawing, draw, label, logarithmic, series_style
+from eee_testbed.analysis.report.measure import fit_command, probe_command
+from eee_testbed.analysis.report.report_data import ReportData
+from eee_testbed.analysis.report.section import Missing, Section
+from eee_testbed.analysis.report.table import Cell, Column, Table
 
 _PATHS = 8
 _DOTS = 1_500

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from analysis.compare import Comparison, compare
-from analysis.configurations import Configuration, State, state_text
-from analysis.interval import Interval
-from analysis.report.changes import percent_of
-from analysis.report.report_data import ReportData, RunData, short_names
-from analysis.report.section import Section
-from analysis.report.series import StatePoint, series_of, with_meter_errors
-from analysis.report.table import Cell, Column, Table
+from eee_testbed.analysis.compare import Comparison, compare
+from eee_testbed.analysis.configurations import Configuration, State, state_text
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.changes import percent_of
+from eee_testbed.analysis.report.report_data import ReportData, RunData, short_names
+from eee_testbed.analysis.report.section import Section
+from eee_testbed.analysis.report.series import StatePoint, series_of, with_meter_errors
+from eee_testbed.analysis.report.table import Cell, Column, Table
 
 _SIDES: Final = 2
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.report.section import Section
+from eee_testbed.analysis.report.section import Section
 
 
 @dataclass(frozen=True, slots=True)

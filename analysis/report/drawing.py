@@ -19,9 +19,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from analysis.interval import Interval
-from analysis.report.styles import PAGE, FigureStyle
-from lab.errors import LabError
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.styles import PAGE, FigureStyle
+from eee_testbed.lab.errors import LabError
 
 PAGE_INCH: Final = PAGE.page_inch
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
-from analysis.configurations import Configuration
-from analysis.interval import Interval
-from analysis.report.energies import energy_of_trial, meters_of, ratio, repeated
-from analysis.report.estimates import estimated
-from analysis.report.report_data import (
+from eee_testbed.analysis.configurations import Configuration
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.energies import energy_of_trial, meters_of, ratio, repeated
+from eee_testbed.analysis.report.estimates import estimated
+from eee_testbed.analysis.report.report_data import (
     FEW,
     Pair,
     ReportData,

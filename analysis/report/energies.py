@@ -7,11 +7,11 @@ from statistics import median
 
 import polars as pl
 
-from analysis.interval import Interval
-from analysis.power.trial_energy import mean_watt_of, run_time_s
-from analysis.report.report_data import RunData, Spread, spread_of
-from record.samples import PowerSeries
-from record.trials import Trial
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.power.trial_energy import mean_watt_of, run_time_s
+from eee_testbed.analysis.report.report_data import RunData, Spread, spread_of
+from eee_testbed.record.samples import PowerSeries
+from eee_testbed.record.trials import Trial
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,18 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.calibration import Calibration
-from analysis.interval import Floats, Interval
-from analysis.predict.power import switch_power_of
-from analysis.predict.prediction import Prediction, Predictor
-from analysis.predict.run_time import program_time
-from analysis.predict.site import Site
-from analysis.predict.what_if import WhatIf
-from analysis.programs.miwa import modelled_us
-from analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
-from analysis.report.energies import energy_of_trial, meters_of, repeated
-from analysis.report.measure import NOT_COUNTED, fit_command, sweep_command
-from analysis.report.report_data import (
+from eee_testbed.analysis.calibration import Calibration
+from eee_testbed.analysis.interval import Floats, Interval
+from eee_testbed.analysis.predict.power import switch_power_of
+from eee_testbed.analysis.predict.prediction import Prediction, Predictor
+from eee_testbed.analysis.predict.run_time import program_time
+from eee_testbed.analysis.predict.site import Site
+from eee_testbed.analysis.predict.what_if import WhatIf
+from eee_testbed.analysis.programs.miwa import modelled_us
+from eee_testbed.analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
+from eee_testbed.analysis.report.energies import energy_of_trial, meters_of, repeated
+from eee_testbed.analysis.report.measure import NOT_COUNTED, fit_command, sweep_command
+from eee_testbed.analysis.report.report_data import (
     Pair,
     ReportData,
     RunData,
@@ -31,9 +31,9 @@ from analysis.report.report_data import (
     short_names,
     spread_of,
 )
-from analysis.report.section import Missing, Section
-from analysis.report.table import Cell, Column, Table
-from analysis.run_lab import lab_of_run
+from eee_testbed.analysis.report.section import Missing, Section
+from eee_testbed.analysis.report.table import Cell, Column, Table
+from eee_testbed.analysis.run_lab import lab_of_run
 
 _ROWS = 16
 _IN_SAMPLE = "of the runs of the fit (in-sample)"

@@ -6,17 +6,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.calibration import MiwaTime
-from analysis.interval import Floats, Interval
-from analysis.programs.miwa import modelled_us
-from analysis.report.changes import Change, changes_of
-from analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
-from analysis.report.eee_effect import Effect, effect_bars_text, over_gaps
-from analysis.report.estimates import fitted_to_these
-from analysis.report.overhead import time_model
-from analysis.report.report_data import ReportData, file_name, short_names
-from analysis.report.run_times import configuration_drawing
-from analysis.report.table import Cell, Column, Table
+from eee_testbed.analysis.calibration import MiwaTime
+from eee_testbed.analysis.interval import Floats, Interval
+from eee_testbed.analysis.programs.miwa import modelled_us
+from eee_testbed.analysis.report.changes import Change, changes_of
+from eee_testbed.analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
+from eee_testbed.analysis.report.eee_effect import Effect, effect_bars_text, over_gaps
+from eee_testbed.analysis.report.estimates import fitted_to_these
+from eee_testbed.analysis.report.overhead import time_model
+from eee_testbed.analysis.report.report_data import ReportData, file_name, short_names
+from eee_testbed.analysis.report.run_times import configuration_drawing
+from eee_testbed.analysis.report.table import Cell, Column, Table
 
 _WIDE = 20.0
 _CURVE_POINTS = 400

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from analysis.report.table import Table, cell_text
-from lab.errors import LabError
+from eee_testbed.analysis.report.table import Table, cell_text
+from eee_testbed.lab.errors import LabError
 
 _ESCAPES: Final = {
     "\\": r"\textbackslash{}",

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from analysis.configurations import state_text
-from analysis.report.changes import Change, changes_of
-from analysis.report.eee_effect import Effect, over_gaps
-from analysis.report.report_data import ReportData
-from analysis.report.table import number
+from eee_testbed.analysis.configurations import state_text
+from eee_testbed.analysis.report.changes import Change, changes_of
+from eee_testbed.analysis.report.eee_effect import Effect, over_gaps
+from eee_testbed.analysis.report.report_data import ReportData
+from eee_testbed.analysis.report.table import number
 
 _Lead = Callable[[ReportData], str]
 

@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from analysis.report.report_data import ReportData, RunData
-from analysis.run_lab import lab_of_run
-from benchmarks.table import PROGRAMS
-from record.trials import Trial
+from eee_testbed.analysis.report.report_data import ReportData, RunData
+from eee_testbed.analysis.run_lab import lab_of_run
+from eee_testbed.benchmarks.table import PROGRAMS
+from eee_testbed.record.trials import Trial
 
 _CALIBRATION: Final = "calibration.yaml"
 _BLOCKS: Final = 3

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.configurations import LAB_KINDS
-from analysis.report.report_data import ReportData, RunData
-from analysis.report.section import Section
-from analysis.report.table import Cell, Column, Table
-from record.event_kinds import EventKind
-from record.event_text import sentence_of
+from eee_testbed.analysis.configurations import LAB_KINDS
+from eee_testbed.analysis.report.report_data import ReportData, RunData
+from eee_testbed.analysis.report.section import Section
+from eee_testbed.analysis.report.table import Cell, Column, Table
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.event_text import sentence_of
 
 _REMARKS = frozenset(kind for kind in EventKind if kind.remark)
 _MOST_REMARKS = 40

@@ -5,17 +5,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from analysis.agent_file import header_of
-from analysis.configurations import command_name
-from analysis.power.trial_energy import period_s
-from analysis.report.energies import meters_of
-from analysis.report.findings.finding import listed
-from analysis.report.report_data import ReportData, RunData
-from analysis.report.section import Section
-from analysis.report.table import number
-from analysis.run_lab import lab_of_run
-from lab.model import Lab
-from record.event_kinds import EventKind
+from eee_testbed.analysis.agent_file import header_of
+from eee_testbed.analysis.configurations import command_name
+from eee_testbed.analysis.power.trial_energy import period_s
+from eee_testbed.analysis.report.energies import meters_of
+from eee_testbed.analysis.report.findings.finding import listed
+from eee_testbed.analysis.report.report_data import ReportData, RunData
+from eee_testbed.analysis.report.section import Section
+from eee_testbed.analysis.report.table import number
+from eee_testbed.analysis.run_lab import lab_of_run
+from eee_testbed.lab.model import Lab
+from eee_testbed.record.event_kinds import EventKind
 
 _INTERVALS: Final = (
     "Intervals are 95 %. A ratio of run times is the median of the blocks' own ratios, so what drifts from block to "

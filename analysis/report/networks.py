@@ -5,17 +5,17 @@ from typing import Final, Literal
 
 from matplotlib.figure import Figure
 
-from analysis.calibration import Calibration
-from analysis.predict.other_networks import PAPER_LINK, predict_topologies
-from analysis.predict.prediction import Prediction
-from analysis.predict.topologies import TABLE_3, TABLE_4, Topology
-from analysis.predict.what_if import parse_what_if
-from analysis.programs.profile import Profile
-from analysis.report.drawing import Drawing, draw, label, series_style
-from analysis.report.measure import fit_command, sweep_command
-from analysis.report.report_data import ReportData
-from analysis.report.section import Missing, Section
-from analysis.report.table import Cell, Column, Table
+from eee_testbed.analysis.calibration import Calibration
+from eee_testbed.analysis.predict.other_networks import PAPER_LINK, predict_topologies
+from eee_testbed.analysis.predict.prediction import Prediction
+from eee_testbed.analysis.predict.topologies import TABLE_3, TABLE_4, Topology
+from eee_testbed.analysis.predict.what_if import parse_what_if
+from eee_testbed.analysis.programs.profile import Profile
+from eee_testbed.analysis.report.drawing import Drawing, draw, label, series_style
+from eee_testbed.analysis.report.measure import fit_command, sweep_command
+from eee_testbed.analysis.report.report_data import ReportData
+from eee_testbed.analysis.report.section import Missing, Section
+from eee_testbed.analysis.report.table import Cell, Column, Table
 
 _ASKED: Final = tuple(
     parse_what_if(text) for text in ("off", f"deep,hold_us=10,phy={PAPER_LINK}", f"deep,hold_us=100,phy={PAPER_LINK}")

@@ -3,14 +3,14 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from analysis.calibration import Calibration, ProgramTime
-from analysis.predict.run_time import program_time
-from analysis.programs.miwa import modelled_us
-from analysis.report.drawing import Drawing, draw, error_bars, label, series_style
-from analysis.report.measure import NOT_COUNTED, fit_command, sweep_command
-from analysis.report.report_data import Pair, ReportData, bars_text, file_name, pairs_of, short_names
-from analysis.report.section import Missing, Section
-from analysis.report.table import Column, Table
+from eee_testbed.analysis.calibration import Calibration, ProgramTime
+from eee_testbed.analysis.predict.run_time import program_time
+from eee_testbed.analysis.programs.miwa import modelled_us
+from eee_testbed.analysis.report.drawing import Drawing, draw, error_bars, label, series_style
+from eee_testbed.analysis.report.measure import NOT_COUNTED, fit_command, sweep_command
+from eee_testbed.analysis.report.report_data import Pair, ReportData, bars_text, file_name, pairs_of, short_names
+from eee_testbed.analysis.report.section import Missing, Section
+from eee_testbed.analysis.report.table import Column, Table
 
 
 def overhead(data: ReportData) -> Section | Missing:

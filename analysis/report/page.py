@@ -9,28 +9,28 @@ from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from analysis.report.delay import delay
-from analysis.report.difference import difference
-from analysis.report.doubts import Doubts, doubts_of
-from analysis.report.drawing import Drawing
-from analysis.report.estimates import estimates
-from analysis.report.findings.finding import Finding
-from analysis.report.findings.table import findings_of
-from analysis.report.headline import headline
-from analysis.report.lead import lead_sentence
-from analysis.report.measured import measured
-from analysis.report.methods import methods
-from analysis.report.networks import networks
-from analysis.report.overhead import overhead
-from analysis.report.parameters import parameters
-from analysis.report.power import power
-from analysis.report.references import Reference, references_of, save_bibtex
-from analysis.report.report_data import ReportData
-from analysis.report.run_times import run_times
-from analysis.report.section import Missing, Section
-from analysis.report.styles import PAGE, FigureStyle
-from analysis.report.table import Table, save_table
-from analysis.report.trade import saving, trade
+from eee_testbed.analysis.report.delay import delay
+from eee_testbed.analysis.report.difference import difference
+from eee_testbed.analysis.report.doubts import Doubts, doubts_of
+from eee_testbed.analysis.report.drawing import Drawing
+from eee_testbed.analysis.report.estimates import estimates
+from eee_testbed.analysis.report.findings.finding import Finding
+from eee_testbed.analysis.report.findings.table import findings_of
+from eee_testbed.analysis.report.headline import headline
+from eee_testbed.analysis.report.lead import lead_sentence
+from eee_testbed.analysis.report.measured import measured
+from eee_testbed.analysis.report.methods import methods
+from eee_testbed.analysis.report.networks import networks
+from eee_testbed.analysis.report.overhead import overhead
+from eee_testbed.analysis.report.parameters import parameters
+from eee_testbed.analysis.report.power import power
+from eee_testbed.analysis.report.references import Reference, references_of, save_bibtex
+from eee_testbed.analysis.report.report_data import ReportData
+from eee_testbed.analysis.report.run_times import run_times
+from eee_testbed.analysis.report.section import Missing, Section
+from eee_testbed.analysis.report.styles import PAGE, FigureStyle
+from eee_testbed.analysis.report.table import Table, save_table
+from eee_testbed.analysis.report.trade import saving, trade
 
 SECTIONS: Final[Sequence[Callable[[ReportData], Section | Missing]]] = (
     run_times,
@@ -115,7 +115,7 @@ def page(data: ReportData, report: Report) -> str:
 def render(report: Report, title: str, made: str, *last: str) -> str:
     """A report as HTML, whatever it is about; `last` names the sections that come after doubts and what is missing."""
     jinja = Environment(
-        loader=PackageLoader("analysis.report", "."),
+        loader=PackageLoader("eee_testbed.analysis.report", "."),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -5,13 +5,13 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from analysis.calibration import Calibration, Estimate
-from analysis.calibration_names import NAMES, whose
-from analysis.interval import Interval
-from analysis.report.measure import fit_command
-from analysis.report.report_data import ReportData
-from analysis.report.section import Missing, Section
-from analysis.report.table import Cell, Column, Table
+from eee_testbed.analysis.calibration import Calibration, Estimate
+from eee_testbed.analysis.calibration_names import NAMES, whose
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.measure import fit_command
+from eee_testbed.analysis.report.report_data import ReportData
+from eee_testbed.analysis.report.section import Missing, Section
+from eee_testbed.analysis.report.table import Cell, Column, Table
 
 _LEFT_OUT: Final = frozenset({"which"})
 """Said of the whole policy instead."""

@@ -8,15 +8,15 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.interval import Floats
-from analysis.report.drawing import PAGE_INCH, Drawing, draw, label, series_style
-from analysis.report.energies import meters_of
-from analysis.report.measure import study_command
-from analysis.report.report_data import ReportData, RunData
-from analysis.report.section import Missing, Section
-from analysis.report.table import Cell, Column, Table
-from record.event_kinds import EventKind
-from record.samples import PowerSeries
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.report.drawing import PAGE_INCH, Drawing, draw, label, series_style
+from eee_testbed.analysis.report.energies import meters_of
+from eee_testbed.analysis.report.measure import study_command
+from eee_testbed.analysis.report.report_data import ReportData, RunData
+from eee_testbed.analysis.report.section import Missing, Section
+from eee_testbed.analysis.report.table import Cell, Column, Table
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.samples import PowerSeries
 
 _SERIES = 6
 _POINTS = 1_500

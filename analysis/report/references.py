@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from analysis.configurations import LAB_KINDS
-from analysis.report.changes import changes_of
-from analysis.report.report_data import FEW, ReportData
-from lab.errors import LabError
+from eee_testbed.analysis.configurations import LAB_KINDS
+from eee_testbed.analysis.report.changes import changes_of
+from eee_testbed.analysis.report.report_data import FEW, ReportData
+from eee_testbed.lab.errors import LabError
 
 Used = Callable[[ReportData, Collection[str]], bool]
 """Whether a report with sections of these names rests on it."""

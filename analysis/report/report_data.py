@@ -10,15 +10,15 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
-from analysis.calibration import Calibration
-from analysis.configurations import Configuration, Factors, State
-from analysis.interval import Interval, of_median
-from analysis.programs.profile import Profile, ProfileError
-from analysis.programs.profile_reading import profiles_of, time_of
-from analysis.run_lab import lab_of_run, link_mbps
-from record.event_text import Event
-from record.samples import RunSamples
-from record.trials import Trial, read_trials
+from eee_testbed.analysis.calibration import Calibration
+from eee_testbed.analysis.configurations import Configuration, Factors, State
+from eee_testbed.analysis.interval import Interval, of_median
+from eee_testbed.analysis.programs.profile import Profile, ProfileError
+from eee_testbed.analysis.programs.profile_reading import profiles_of, time_of
+from eee_testbed.analysis.run_lab import lab_of_run, link_mbps
+from eee_testbed.record.event_text import Event
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.trials import Trial, read_trials
 
 FEW: Final = 6
 """Trials from which on a median has a bootstrap interval of its own."""

@@ -5,16 +5,16 @@ from typing import Final
 
 from matplotlib.figure import Figure
 
-from analysis.configurations import state_text
-from analysis.power.trial_energy import run_time_name
-from analysis.report.changes import Change, changes_of, percent_of, saved_percent_of
-from analysis.report.drawing import Drawing, draw, error_bars, label, series_style
-from analysis.report.eee_effect import over_gaps
-from analysis.report.measure import sweep_command
-from analysis.report.report_data import ReportData, file_name, short_names
-from analysis.report.section import Missing, Section
-from analysis.report.series import Series, compared, series_of
-from analysis.report.table import Cell, Column, Table
+from eee_testbed.analysis.configurations import state_text
+from eee_testbed.analysis.power.trial_energy import run_time_name
+from eee_testbed.analysis.report.changes import Change, changes_of, percent_of, saved_percent_of
+from eee_testbed.analysis.report.drawing import Drawing, draw, error_bars, label, series_style
+from eee_testbed.analysis.report.eee_effect import over_gaps
+from eee_testbed.analysis.report.measure import sweep_command
+from eee_testbed.analysis.report.report_data import ReportData, file_name, short_names
+from eee_testbed.analysis.report.section import Missing, Section
+from eee_testbed.analysis.report.series import Series, compared, series_of
+from eee_testbed.analysis.report.table import Cell, Column, Table
 
 _MOST_ROWS: Final = 24
 _RUN_TIME: Final = {

@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from analysis.report.drawing import Drawing
-from analysis.report.table import Table
+from eee_testbed.analysis.report.drawing import Drawing
+from eee_testbed.analysis.report.table import Table
 
 
 @dataclass(frozen=True, slots=True)

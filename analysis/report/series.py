@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from statistics import median
 
-from analysis.compare import Comparison, compare
-from analysis.configurations import Configuration, State
-from analysis.interval import Interval
-from analysis.programs.profile_reading import time_of
-from analysis.report.energies import TrialEnergy, energy_of_trial, meters_of, ratio, repeated
-from analysis.report.report_data import ReportData, RunData, Spread, natural, natural_state, spread_of
+from eee_testbed.analysis.compare import Comparison, compare
+from eee_testbed.analysis.configurations import Configuration, State
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.programs.profile_reading import time_of
+from eee_testbed.analysis.report.energies import TrialEnergy, energy_of_trial, meters_of, ratio, repeated
+from eee_testbed.analysis.report.report_data import ReportData, RunData, Spread, natural, natural_state, spread_of
 
 _Value = tuple[int, float, TrialEnergy]
 """Block, run time in seconds, energy."""

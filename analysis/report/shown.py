@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from analysis.compare import Comparison, compare
-from analysis.configurations import Configuration, State, state_text
-from analysis.expect import Figure
-from analysis.interval import Interval
-from analysis.power.trial_energy import run_time_name, run_time_s
-from analysis.report.changes import Change, changes_of
-from analysis.report.energies import Meter, energy_of_trial, meters_of
-from analysis.report.report_data import ReportData, RunData, short_names
-from record.trials import Trial
+from eee_testbed.analysis.compare import Comparison, compare
+from eee_testbed.analysis.configurations import Configuration, State, state_text
+from eee_testbed.analysis.expect import Figure
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.power.trial_energy import run_time_name, run_time_s
+from eee_testbed.analysis.report.changes import Change, changes_of
+from eee_testbed.analysis.report.energies import Meter, energy_of_trial, meters_of
+from eee_testbed.analysis.report.report_data import ReportData, RunData, short_names
+from eee_testbed.record.trials import Trial
 
 KINDS: Final[Mapping[str, tuple[str, str]]] = {
     "time.slowdown": ("%", "how much longer a program takes, by the median of the blocks' own ratios"),

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from analysis.interval import Interval
-from lab.errors import LabError
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.lab.errors import LabError
 
 _SHORT = 34
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from analysis.configurations import state_text
-from analysis.interval import Interval
-from analysis.report.drawing import STYLES, Drawing, draw, error_bars, label, logarithmic, series_style
-from analysis.report.measure import sweep_command
-from analysis.report.report_data import ReportData, Spread, bars_text, file_name, short_names
-from analysis.report.section import Missing, Section
-from analysis.report.series import Series, StatePoint, performance, saved_percent, series_of
-from analysis.report.table import Cell, Column, Table
+from eee_testbed.analysis.configurations import state_text
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.drawing import STYLES, Drawing, draw, error_bars, label, logarithmic, series_style
+from eee_testbed.analysis.report.measure import sweep_command
+from eee_testbed.analysis.report.report_data import ReportData, Spread, bars_text, file_name, short_names
+from eee_testbed.analysis.report.section import Missing, Section
+from eee_testbed.analysis.report.series import Series, StatePoint, performance, saved_percent, series_of
+from eee_testbed.analysis.report.table import Cell, Column, Table
 
 
 def saving(data: ReportData) -> Section | Missing:

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from analysis.configurations import Factors
-from analysis.power.trial_energy import run_time_name
-from analysis.report.energies import TrialEnergy, energy_of_trial, meters_of
-from analysis.report.report_data import ReportData, RunData
-from analysis.report.table import Cell, Column, Table
-from record.trials import Trial
+from eee_testbed.analysis.configurations import Factors
+from eee_testbed.analysis.power.trial_energy import run_time_name
+from eee_testbed.analysis.report.energies import TrialEnergy, energy_of_trial, meters_of
+from eee_testbed.analysis.report.report_data import ReportData, RunData
+from eee_testbed.analysis.report.table import Cell, Column, Table
+from eee_testbed.record.trials import Trial
 
 _Row = dict[Column, Cell]
 

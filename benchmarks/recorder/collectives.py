@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from benchmarks.recorder.function import COMM, Function, Group, both
+from eee_testbed.benchmarks.recorder.function import COMM, Function, Group, both
 
 _SENT: Final = "const void *sendbuf, int sendcount, MPI_Datatype sendtype"
 _RECEIVED: Final = "void *recvbuf, int recvcount, MPI_Datatype recvtype"

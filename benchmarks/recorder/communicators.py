@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from benchmarks.recorder.function import COMM, Function, Group
+from eee_testbed.benchmarks.recorder.function import COMM, Function, Group
 
 _MADE: Final = "made(*newcomm, own);\n"
 _NEW: Final = "MPI_Comm *newcomm"

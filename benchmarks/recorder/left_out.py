@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from benchmarks.recorder.function import Function, Group
+from eee_testbed.benchmarks.recorder.function import Function, Group
 
 _ORIGIN: Final = "{} *origin_addr, int origin_count, MPI_Datatype origin_datatype"
 _TARGET: Final = "int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype"

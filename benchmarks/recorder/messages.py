@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from benchmarks.recorder.function import COMM, Function, Group
+from eee_testbed.benchmarks.recorder.function import COMM, Function, Group
 
 _C: Final = {"communicator": "c->id"}
 _SENT: Final = {"peer": "peer(dest)", "tag": "tag_of(tag)", "bytes": "bytes(count, datatype)"}

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Final
 
-from benchmarks.recorder.collectives import COLLECTIVES, NEIGHBOURS
-from benchmarks.recorder.communicators import COMMUNICATORS
-from benchmarks.recorder.function import Function, Group
-from benchmarks.recorder.left_out import LEFT_OUT_FUNCTIONS
-from benchmarks.recorder.messages import MESSAGES, REQUESTS
+from eee_testbed.benchmarks.recorder.collectives import COLLECTIVES, NEIGHBOURS
+from eee_testbed.benchmarks.recorder.communicators import COMMUNICATORS
+from eee_testbed.benchmarks.recorder.function import Function, Group
+from eee_testbed.benchmarks.recorder.left_out import LEFT_OUT_FUNCTIONS
+from eee_testbed.benchmarks.recorder.messages import MESSAGES, REQUESTS
 
 FOLDER: Final = "traces"
 """Of a trial's folder: where the files of its ranks are."""

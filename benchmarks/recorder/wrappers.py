@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from benchmarks.recorder.function import Function
-from benchmarks.recorder.table import FORMAT, FUNCTIONS, MAGIC, NUMBERS, OWN_RECORDS
+from eee_testbed.benchmarks.recorder.function import Function
+from eee_testbed.benchmarks.recorder.table import FORMAT, FUNCTIONS, MAGIC, NUMBERS, OWN_RECORDS
 
 _NAME: Final = re.compile(r"(\w+)(?:\[\])?$")
 

@@ -19,17 +19,17 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from controller.applying.journal import Acknowledged, JournalState, LinkSeen, RollingBack
-from controller.applying.rounds import LinkReport, Links, WatchLinks
-from controller.drivers.driver import aspects_of
-from controller.model.state import Change, Draft, PortChange, State
-from controller.planning.broadcast import working_members
-from controller.planning.disruption import MEMBER_S
-from controller.planning.plan_text import target_of, words_of
-from controller.transports.port_watch import LinkEvent, PortWatch
-from lab.errors import LabError
-from lab.model import Lab, Switch
-from lab.topology import Topology
+from eee_testbed.controller.applying.journal import Acknowledged, JournalState, LinkSeen, RollingBack
+from eee_testbed.controller.applying.rounds import LinkReport, Links, WatchLinks
+from eee_testbed.controller.drivers.driver import aspects_of
+from eee_testbed.controller.model.state import Change, Draft, PortChange, State
+from eee_testbed.controller.planning.broadcast import working_members
+from eee_testbed.controller.planning.disruption import MEMBER_S
+from eee_testbed.controller.planning.plan_text import target_of, words_of
+from eee_testbed.controller.transports.port_watch import LinkEvent, PortWatch
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Lab, Switch
+from eee_testbed.lab.topology import Topology
 
 _MOST_LINKS: Final = 4
 _GOING_S: Final = 2.0

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from controller.applying.history import next_number
-from controller.applying.holder import Holder
-from controller.applying.journal import Begun, Guarded, Journal, JournalState, Reached, read_journal
-from controller.applying.port_proof import PortProofs
-from controller.applying.put_back import as_it_was, differs, put_back
-from controller.applying.recover import finish, roll_back
-from controller.applying.rounds import Sink, Stopped
-from controller.applying.statefolder import digest_of
-from controller.applying.work import Work
-from controller.model.state import State, diff
-from controller.planning.plan_text import target_of, words_of
-from controller.planning.proof import ProvedPlan, ProvedRollback, require_start
-from lab.errors import Drift, JournalFailed, LabError
+from eee_testbed.controller.applying.history import next_number
+from eee_testbed.controller.applying.holder import Holder
+from eee_testbed.controller.applying.journal import Begun, Guarded, Journal, JournalState, Reached, read_journal
+from eee_testbed.controller.applying.port_proof import PortProofs
+from eee_testbed.controller.applying.put_back import as_it_was, differs, put_back
+from eee_testbed.controller.applying.recover import finish, roll_back
+from eee_testbed.controller.applying.rounds import Sink, Stopped
+from eee_testbed.controller.applying.statefolder import digest_of
+from eee_testbed.controller.applying.work import Work
+from eee_testbed.controller.model.state import State, diff
+from eee_testbed.controller.planning.plan_text import target_of, words_of
+from eee_testbed.controller.planning.proof import ProvedPlan, ProvedRollback, require_start
+from eee_testbed.lab.errors import Drift, JournalFailed, LabError
 
 Applicable = ProvedPlan | ProvedRollback
 """What may be applied: a plan that was proved from the state of the lab."""

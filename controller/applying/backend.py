@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from controller.applying.actuation import Watcher, link_watch
-from controller.applying.host_check import check_hosts
-from controller.applying.port_proof import prove_ports
-from controller.applying.work import Backend
-from controller.drivers.table import capabilities_of, driver_of
-from controller.model.state import State
-from controller.planning.check import required_hosts
-from controller.planning.limits import abilities_of
-from controller.transports.port_watch import PortWatch, seldom
-from controller.transports.switches import open_session
-from lab.errors import LabError
-from lab.model import Lab
-from lab.topology import Topology
+from eee_testbed.controller.applying.actuation import Watcher, link_watch
+from eee_testbed.controller.applying.host_check import check_hosts
+from eee_testbed.controller.applying.port_proof import prove_ports
+from eee_testbed.controller.applying.work import Backend
+from eee_testbed.controller.drivers.table import capabilities_of, driver_of
+from eee_testbed.controller.model.state import State
+from eee_testbed.controller.planning.check import required_hosts
+from eee_testbed.controller.planning.limits import abilities_of
+from eee_testbed.controller.transports.port_watch import PortWatch, seldom
+from eee_testbed.controller.transports.switches import open_session
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
 
 
 def require_joined(lab: Lab, state: State, say: Callable[[str], None] = lambda _: None) -> None:

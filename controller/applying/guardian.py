@@ -1,4 +1,4 @@
-"""The guardian of an apply that has to be confirmed: ``python -m controller.applying.guardian LAB``.
+"""The guardian of an apply that has to be confirmed: ``python -m eee_testbed.controller.applying.guardian LAB``.
 
 A process of its own session, started before anything is sent. It waits for the end of the apply: the
 kernel closes the guardian's standard input however the apply ends. An apply that died half-way is rolled back at once.
@@ -21,17 +21,17 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from controller.applying.backend import real_backend
-from controller.applying.journal import Journal, JournalState, read_journal
-from controller.applying.progress import Log
-from controller.applying.put_back import as_it_was
-from controller.applying.recover import recover, roll_back
-from controller.applying.rounds import Stop
-from controller.applying.statefolder import StateFolder
-from controller.applying.work import Backend, at_work
-from lab.errors import LabError
-from lab.folder import find_lab, load_lab
-from lab.model import Lab
+from eee_testbed.controller.applying.backend import real_backend
+from eee_testbed.controller.applying.journal import Journal, JournalState, read_journal
+from eee_testbed.controller.applying.progress import Log
+from eee_testbed.controller.applying.put_back import as_it_was
+from eee_testbed.controller.applying.recover import recover, roll_back
+from eee_testbed.controller.applying.rounds import Stop
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.applying.work import Backend, at_work
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Lab
 
 _READY = b"ready\n"
 _START_S = 30.0
@@ -50,7 +50,7 @@ def ring(folder: StateFolder) -> None:
 
 
 @contextmanager
-def guardian(lab: Lab, program: Sequence[str] = ("-m", "controller.applying.guardian")) -> Iterator[int]:
+def guardian(lab: Lab, program: Sequence[str] = ("-m", "eee_testbed.controller.applying.guardian")) -> Iterator[int]:
     """Start a guardian for the apply in the context; yields its process number. LabError if it does not start."""
     folder = StateFolder.of(lab)
     folder.make()

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from controller.applying.journal import Journal, JournalState, RollingBack, Standing, read_journal
-from controller.applying.recover import position_of, roll_back
-from controller.applying.statefolder import StateFolder
-from controller.applying.work import Work
-from controller.model.state import State, diff
-from controller.planning.limits import Abilities
-from controller.planning.proof import ProvedRollback
-from controller.planning.rollback import restore_plan
-from lab.errors import LabError
-from lab.model import Lab
+from eee_testbed.controller.applying.journal import Journal, JournalState, RollingBack, Standing, read_journal
+from eee_testbed.controller.applying.recover import position_of, roll_back
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.applying.work import Work
+from eee_testbed.controller.model.state import State, diff
+from eee_testbed.controller.planning.limits import Abilities
+from eee_testbed.controller.planning.proof import ProvedRollback
+from eee_testbed.controller.planning.rollback import restore_plan
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Lab
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from controller.applying.processes import ProcessId, uptime_s
-from controller.applying.statefolder import StateFolder
-from lab.plain_text import one_line
+from eee_testbed.controller.applying.processes import ProcessId, uptime_s
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.lab.plain_text import one_line
 
 LIFE_S: Final = 1800.0
 """How long a holder that was stopped (Ctrl-Z) keeps its lab."""

@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Final
 
-from controller.applying.reachability import Report, Verdict, confirm, judge, read_report
-from controller.transports.hosts import Json, Program, run_on_hosts
-from lab.errors import DeviceError, LabError
-from lab.model import Host, Lab
-from lab.topology import Topology
+from eee_testbed.controller.applying.reachability import Report, Verdict, confirm, judge, read_report
+from eee_testbed.controller.transports.hosts import Json, Program, run_on_hosts
+from eee_testbed.lab.errors import DeviceError, LabError
+from eee_testbed.lab.model import Host, Lab
+from eee_testbed.lab.topology import Topology
 
 _BURST: Final = 5
 _TIMEOUT_S: Final = 60.0
@@ -85,7 +85,7 @@ def _check_once(hosts: Mapping[str, Host], run: Run, burst: int, meet_s: float, 
 
 
 def _program() -> Program:
-    found = importlib.util.find_spec("agents.all_pairs")
+    found = importlib.util.find_spec("eee_testbed.agents.all_pairs")
     if found is None or found.origin is None:
         raise LabError("agents/all_pairs.py is not installed beside the controller: install the whole package.")
     return Program("all_pairs.py", Path(found.origin).read_text(encoding="utf-8"))

@@ -18,13 +18,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
-from controller.applying.stored import Stored
-from controller.model.state import State, replay
-from controller.planning.check import Management
-from controller.planning.steps import Step
-from lab.durable import sync_folder
-from lab.errors import JournalFailed, LabError
-from lab.plain_text import one_line
+from eee_testbed.controller.applying.stored import Stored
+from eee_testbed.controller.model.state import State, replay
+from eee_testbed.controller.planning.check import Management
+from eee_testbed.controller.planning.steps import Step
+from eee_testbed.lab.durable import sync_folder
+from eee_testbed.lab.errors import JournalFailed, LabError
+from eee_testbed.lab.plain_text import one_line
 
 Outcome = Literal["applied", "taken back", "adopted"]
 Standing = Literal["applied", "taken back", "adopted", "broken", "to be confirmed", "unfinished"]

@@ -18,10 +18,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from controller.applying.holder import LIFE_S, Holder, holder_of, read_holder
-from controller.applying.processes import uptime_s
-from controller.applying.statefolder import StateFolder
-from lab.errors import LabError
+from eee_testbed.controller.applying.holder import LIFE_S, Holder, holder_of, read_holder
+from eee_testbed.controller.applying.processes import uptime_s
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.lab.errors import LabError
 
 BEAT_EVERY_S: Final = 1.0
 _MODE: Final = 0o644

@@ -6,14 +6,14 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final, TypeVar
 
-from controller.drivers.driver import ASPECTS, Aspect, Driver, EeeStatus, KeepsText
-from controller.drivers.table import driver_of
-from controller.model.lag_ports import with_lag_ports, without_bare_lags
-from controller.model.state import State, SwitchState
-from controller.transports.session import Connect, Session
-from controller.transports.switches import open_session
-from lab.errors import DeviceError
-from lab.model import Lab, Switch
+from eee_testbed.controller.drivers.driver import ASPECTS, Aspect, Driver, EeeStatus, KeepsText
+from eee_testbed.controller.drivers.table import driver_of
+from eee_testbed.controller.model.lag_ports import with_lag_ports, without_bare_lags
+from eee_testbed.controller.model.state import State, SwitchState
+from eee_testbed.controller.transports.session import Connect, Session
+from eee_testbed.controller.transports.switches import open_session
+from eee_testbed.lab.errors import DeviceError
+from eee_testbed.lab.model import Lab, Switch
 
 ALL: Final[frozenset[Aspect]] = frozenset(ASPECTS)
 

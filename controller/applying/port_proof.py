@@ -17,16 +17,16 @@ from typing import Final
 
 from pydantic import Field, ValidationError
 
-from controller.applying.stored import Stored
-from controller.drivers.driver import Describing
-from controller.drivers.makers import SYSTEM, said_of, wrong_maker
-from controller.drivers.mib_rows import names
-from controller.drivers.places import FINDERS, IF_ALIAS, places
-from controller.drivers.table import driver_of
-from controller.transports.session import Session
-from lab import durable
-from lab.errors import DeviceError, LabError, PortMismatch
-from lab.model import Switch
+from eee_testbed.controller.applying.stored import Stored
+from eee_testbed.controller.drivers.driver import Describing
+from eee_testbed.controller.drivers.makers import SYSTEM, said_of, wrong_maker
+from eee_testbed.controller.drivers.mib_rows import names
+from eee_testbed.controller.drivers.places import FINDERS, IF_ALIAS, places
+from eee_testbed.controller.drivers.table import driver_of
+from eee_testbed.controller.transports.session import Session
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import DeviceError, LabError, PortMismatch
+from eee_testbed.lab.model import Switch
 
 _QUIRK: Final = "ports_proved"
 PATIENCE_S: Final = 20.0

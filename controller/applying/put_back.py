@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 
-from controller.applying.journal import Entry, PuttingBack
-from controller.applying.rounds import words_by_switch
-from controller.applying.work import Work
-from controller.model.config_text import differences
-from controller.model.state import State, diff
-from lab.errors import Drift
+from eee_testbed.controller.applying.journal import Entry, PuttingBack
+from eee_testbed.controller.applying.rounds import words_by_switch
+from eee_testbed.controller.applying.work import Work
+from eee_testbed.controller.model.config_text import differences
+from eee_testbed.controller.model.state import State, diff
+from eee_testbed.lab.errors import Drift
 
 _SHOWN = 6  # lines that a sentence names
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lab.errors import Unreadable
+from eee_testbed.lab.errors import Unreadable
 
 Count = Annotated[int, Field(ge=0)]
 

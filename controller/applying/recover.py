@@ -4,8 +4,8 @@ Callers hold the lab's lock. A rollback that fails is planned anew from the stat
 may have lost its session or its configuration meanwhile. After that a person has to decide.
 """
 
-from controller.applying.holder import Holder
-from controller.applying.journal import (
+from eee_testbed.controller.applying.holder import Holder
+from eee_testbed.controller.applying.journal import (
     Adopted,
     Begun,
     Broken,
@@ -17,18 +17,18 @@ from controller.applying.journal import (
     RollingBack,
     Saved,
 )
-from controller.applying.port_proof import PortProofs, restore_descriptions
-from controller.applying.put_back import as_it_was, put_back
-from controller.applying.rounds import Sink, Stopped
-from controller.applying.statefolder import digest_of
-from controller.applying.work import Work
-from controller.drivers.driver import Describing
-from controller.model.state import State, diff
-from controller.planning.plan_text import parted_hosts
-from controller.planning.rollback import Position, position, rollback_plan
-from controller.transports.session import Session
-from lab.errors import LabError, RollbackFailed
-from lab.model import Lab, Switch
+from eee_testbed.controller.applying.port_proof import PortProofs, restore_descriptions
+from eee_testbed.controller.applying.put_back import as_it_was, put_back
+from eee_testbed.controller.applying.rounds import Sink, Stopped
+from eee_testbed.controller.applying.statefolder import digest_of
+from eee_testbed.controller.applying.work import Work
+from eee_testbed.controller.drivers.driver import Describing
+from eee_testbed.controller.model.state import State, diff
+from eee_testbed.controller.planning.plan_text import parted_hosts
+from eee_testbed.controller.planning.rollback import Position, position, rollback_plan
+from eee_testbed.controller.transports.session import Session
+from eee_testbed.lab.errors import LabError, RollbackFailed
+from eee_testbed.lab.model import Lab, Switch
 
 _ATTEMPTS = 3
 

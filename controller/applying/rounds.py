@@ -14,11 +14,11 @@ from functools import partial
 from itertools import groupby
 from typing import Protocol
 
-from controller.applying.journal import AcceptedOrder, Acknowledged, Entry, LinkSeen, Sending, Verified
-from controller.applying.observe import ALL, read_switch
-from controller.applying.switchboard import Switchboard, require
-from controller.drivers.driver import Aspect, Command, Driver, KeepsText, Line, aspects_of
-from controller.model.state import (
+from eee_testbed.controller.applying.journal import AcceptedOrder, Acknowledged, Entry, LinkSeen, Sending, Verified
+from eee_testbed.controller.applying.observe import ALL, read_switch
+from eee_testbed.controller.applying.switchboard import Switchboard, require
+from eee_testbed.controller.drivers.driver import Aspect, Command, Driver, KeepsText, Line, aspects_of
+from eee_testbed.controller.model.state import (
     Change,
     PortChange,
     PortState,
@@ -30,12 +30,12 @@ from controller.model.state import (
     diff,
     replay,
 )
-from controller.planning.plan_text import target_of, words_of
-from controller.planning.steps import Step
-from controller.transports import session
-from controller.transports.session import Session
-from lab.errors import DeviceError, Drift, Ignored, LabError, Rejected
-from lab.model import Lab, Switch
+from eee_testbed.controller.planning.plan_text import target_of, words_of
+from eee_testbed.controller.planning.steps import Step
+from eee_testbed.controller.transports import session
+from eee_testbed.controller.transports.session import Session
+from eee_testbed.lab.errors import DeviceError, Drift, Ignored, LabError, Rejected
+from eee_testbed.lab.model import Lab, Switch
 
 
 class Stopped(LabError):

@@ -2,7 +2,7 @@
 
 So a run that was killed is known, and its lab can be restored, when the run's folder is damaged, full, read-only or
 gone. A note is written before a run touches anything and removed when its lab is as it was. With each note goes the
-run's restore journal (`controller.experiments.restore_journal`), in a file of its own.
+run's restore journal (`measuring.experiments.restore_journal`), in a file of its own.
 
 A run is known by its folder's name, which has the second in which it began: one run at a time has the lab, and a folder
 that was moved is still the same run's.
@@ -14,12 +14,12 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, AwareDatetime, ValidationError
 
-from controller.applying.processes import ProcessId, Standing
-from controller.applying.statefolder import StateFolder, state_root
-from controller.applying.stored import Stored
-from lab import durable
-from lab.errors import JournalFailed, LabError
-from lab.plain_text import one_line
+from eee_testbed.controller.applying.processes import ProcessId, Standing
+from eee_testbed.controller.applying.statefolder import StateFolder, state_root
+from eee_testbed.controller.applying.stored import Stored
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import JournalFailed, LabError
+from eee_testbed.lab.plain_text import one_line
 
 _NOTES: Final = "runs"
 _JOURNALS: Final = "restore"

@@ -14,11 +14,11 @@ from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Self
 
-from lab import durable
-from lab.errors import JournalFailed, LabError
-from lab.folder import operand_of
-from lab.model import Host, Lab
-from lab.plain_text import one_line
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import JournalFailed, LabError
+from eee_testbed.lab.folder import operand_of
+from eee_testbed.lab.model import Host, Lab
+from eee_testbed.lab.plain_text import one_line
 
 _SYSTEM = Path("/var/lib/eee-testbed")
 _LOCKS = Path("/run/lock")

@@ -10,9 +10,9 @@ from concurrent.futures import Future
 from types import TracebackType
 from typing import Self, TypeVar
 
-from controller.transports.session import Connect, Session
-from lab.errors import DeviceError, Rejected, Unreachable
-from lab.model import Switch
+from eee_testbed.controller.transports.session import Connect, Session
+from eee_testbed.lab.errors import DeviceError, Rejected, Unreachable
+from eee_testbed.lab.model import Switch
 
 _Found = TypeVar("_Found")
 Job = Callable[[Session], _Found]

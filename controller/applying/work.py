@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
-from controller.applying.lock import Lock
-from controller.applying.port_proof import PortProofs
-from controller.applying.rounds import Executor, Progress, Stop, Stopped, WatchLinks
-from controller.applying.statefolder import StateFolder
-from controller.applying.switchboard import Switchboard
-from controller.drivers.driver import Driver
-from controller.model.state import State, SwitchState
-from controller.planning.limits import Abilities
-from controller.transports.session import Connect, Session
-from lab.errors import AccessDenied, DeviceError, HostKeyChanged, Unreachable
-from lab.model import Lab, Switch
+from eee_testbed.controller.applying.lock import Lock
+from eee_testbed.controller.applying.port_proof import PortProofs
+from eee_testbed.controller.applying.rounds import Executor, Progress, Stop, Stopped, WatchLinks
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.applying.switchboard import Switchboard
+from eee_testbed.controller.drivers.driver import Driver
+from eee_testbed.controller.model.state import State, SwitchState
+from eee_testbed.controller.planning.limits import Abilities
+from eee_testbed.controller.transports.session import Connect, Session
+from eee_testbed.lab.errors import AccessDenied, DeviceError, HostKeyChanged, Unreachable
+from eee_testbed.lab.model import Lab, Switch
 
 ProvePorts = Callable[[Switch, Session, PortProofs], None]
 """Make sure that the command line and SNMP mean the same ports of a switch, and keep it; DeviceError if they do not."""

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from controller.checking.neighbours import Directory, Sight, as_text, one_line
-from controller.drivers.lldp_shows import Neighbour
-from lab.model import End, Host, Lab
+from eee_testbed.controller.checking.neighbours import Directory, Sight, as_text, one_line
+from eee_testbed.controller.drivers.lldp_shows import Neighbour
+from eee_testbed.lab.model import End, Host, Lab
 
 Source = Literal["both ends", "one end", "address"]
 

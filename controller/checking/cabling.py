@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from controller.checking.neighbours import Directory, Sight, as_text
-from controller.drivers.driver import Answers, SnmpValue, Walk
-from controller.drivers.interface_names import interface_key
-from controller.drivers.lldp_shows import Neighbour, by_port
-from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, IF_OPER_STATUS, Place, places
-from lab.model import End, Lab, Link, Switch
-from lab.plain_text import decoded
+from eee_testbed.controller.checking.neighbours import Directory, Sight, as_text
+from eee_testbed.controller.drivers.driver import Answers, SnmpValue, Walk
+from eee_testbed.controller.drivers.interface_names import interface_key
+from eee_testbed.controller.drivers.lldp_shows import Neighbour, by_port
+from eee_testbed.controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, IF_OPER_STATUS, Place, places
+from eee_testbed.lab.model import End, Lab, Link, Switch
+from eee_testbed.lab.plain_text import decoded
 
 FDB_PORT: Final = Walk("1.3.6.1.2.1.17.7.1.2.2.1.2")
 FDB_STATUS: Final = Walk("1.3.6.1.2.1.17.7.1.2.2.1.3")

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from controller.applying.observe import ALL, observe_switch
-from controller.drivers.driver import Answers, Aspect, Driver, Identity, Query, aspects_of
-from controller.drivers.table import capabilities_of, driver_of
-from controller.model.capabilities import Capabilities
-from controller.model.state import Change, PortState, State, SwitchState, diff
-from controller.planning.limits import abilities_of
-from controller.transports.session import Session
-from lab.errors import DeviceError, NotExpressible, RollbackFailed, Unreadable
-from lab.model import Lab, Switch
+from eee_testbed.controller.applying.observe import ALL, observe_switch
+from eee_testbed.controller.drivers.driver import Answers, Aspect, Driver, Identity, Query, aspects_of
+from eee_testbed.controller.drivers.table import capabilities_of, driver_of
+from eee_testbed.controller.model.capabilities import Capabilities
+from eee_testbed.controller.model.state import Change, PortState, State, SwitchState, diff
+from eee_testbed.controller.planning.limits import abilities_of
+from eee_testbed.controller.transports.session import Session
+from eee_testbed.lab.errors import DeviceError, NotExpressible, RollbackFailed, Unreadable
+from eee_testbed.lab.model import Lab, Switch
 
 _HOLD_US: Final = 200
 _MAC: Final = bytes.fromhex("02eeee000001")  # locally administered, of no device

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from controller.checking.port_links import NO_STATE, PortLink, State, of_ends
-from controller.drivers.driver import EeeStatus
-from lab.model import End, Lab, Link
+from eee_testbed.controller.checking.port_links import NO_STATE, PortLink, State, of_ends
+from eee_testbed.controller.drivers.driver import EeeStatus
+from eee_testbed.lab.model import End, Lab, Link
 
 Finding = Literal["contradictory", "one-sided", "not in force", "unknown", "in force", "on", "off"]
 """What EEE of a link amounts to.

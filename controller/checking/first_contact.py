@@ -9,19 +9,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from controller.drivers.driver import Identity
-from controller.drivers.factory.dialogue import Account
-from controller.drivers.factory.lines import Setup, check_word
-from controller.drivers.makers import SYSTEM, said_of, wrong_maker
-from controller.drivers.table import driver_of
-from controller.transports.first_contact import FactoryLine, Way, open_factory_line, seen_key
-from controller.transports.host_keys import fingerprint, known_hosts_of
-from controller.transports.kept_keys import HostKey, keep_key, kept_keys
-from controller.transports.session import Session
-from controller.transports.switches import open_session
-from lab.credentials import read_secret
-from lab.errors import HostKeyChanged, LabError, Unreachable
-from lab.model import NO_SECRET, Secret, Switch
+from eee_testbed.controller.drivers.driver import Identity
+from eee_testbed.controller.drivers.factory.dialogue import Account
+from eee_testbed.controller.drivers.factory.lines import Setup, check_word
+from eee_testbed.controller.drivers.makers import SYSTEM, said_of, wrong_maker
+from eee_testbed.controller.drivers.table import driver_of
+from eee_testbed.controller.transports.first_contact import FactoryLine, Way, open_factory_line, seen_key
+from eee_testbed.controller.transports.host_keys import fingerprint, known_hosts_of
+from eee_testbed.controller.transports.kept_keys import HostKey, keep_key, kept_keys
+from eee_testbed.controller.transports.session import Session
+from eee_testbed.controller.transports.switches import open_session
+from eee_testbed.lab.credentials import read_secret
+from eee_testbed.lab.errors import HostKeyChanged, LabError, Unreachable
+from eee_testbed.lab.model import NO_SECRET, Secret, Switch
 
 PATIENCE_S: Final = 60.0
 """How long the new address may take to answer: some switches make their SSH keys first."""

@@ -9,19 +9,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from controller.applying.port_proof import PortProofs
-from controller.applying.statefolder import StateFolder
-from controller.checking.cabling import QUERIES, read_sight
-from controller.drivers import lldp_shows
-from controller.drivers.driver import ASPECTS, Answers, Aspect, Describing, Driver, Query, Show, Walk
-from controller.drivers.makers import SYSTEM, said_of, wrong_maker
-from controller.drivers.mib_rows import names, rows_of
-from controller.drivers.places import FINDERS, IF_ALIAS, Place, places
-from controller.drivers.table import FAMILIES, capabilities_of, driver_of
-from controller.planning.limits import abilities_of
-from controller.transports.session import Session
-from lab.errors import LabError, PortMismatch
-from lab.model import Lab, Switch
+from eee_testbed.controller.applying.port_proof import PortProofs
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.checking.cabling import QUERIES, read_sight
+from eee_testbed.controller.drivers import lldp_shows
+from eee_testbed.controller.drivers.driver import ASPECTS, Answers, Aspect, Describing, Driver, Query, Show, Walk
+from eee_testbed.controller.drivers.makers import SYSTEM, said_of, wrong_maker
+from eee_testbed.controller.drivers.mib_rows import names, rows_of
+from eee_testbed.controller.drivers.places import FINDERS, IF_ALIAS, Place, places
+from eee_testbed.controller.drivers.table import FAMILIES, capabilities_of, driver_of
+from eee_testbed.controller.planning.limits import abilities_of
+from eee_testbed.controller.transports.session import Session
+from eee_testbed.lab.errors import LabError, PortMismatch
+from eee_testbed.lab.model import Lab, Switch
 
 Standing = Literal["proven", "from memory", "refused"]
 

@@ -8,18 +8,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from controller.applying.observe import ask_switches
-from controller.applying.port_proof import PortProofs
-from controller.applying.statefolder import StateFolder
-from controller.checking.cabling import Verdict, compare, unlisted, without_link
-from controller.checking.switch_check import Contact, SwitchReport, check_switch
-from controller.power.outlet_names import wrong_names
-from controller.power.outlets import Meter
-from controller.transports.hosts import Program, run_on_hosts
-from controller.transports.session import Connect, Session
-from controller.transports.switches import open_session
-from lab.errors import DeviceError, LabError
-from lab.model import End, Host, Lab, Strip, Switch
+from eee_testbed.controller.applying.observe import ask_switches
+from eee_testbed.controller.applying.port_proof import PortProofs
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.checking.cabling import Verdict, compare, unlisted, without_link
+from eee_testbed.controller.checking.switch_check import Contact, SwitchReport, check_switch
+from eee_testbed.controller.strips.outlet_names import wrong_names
+from eee_testbed.controller.strips.outlets import Meter
+from eee_testbed.controller.transports.hosts import Program, run_on_hosts
+from eee_testbed.controller.transports.session import Connect, Session
+from eee_testbed.controller.transports.switches import open_session
+from eee_testbed.lab.errors import DeviceError, LabError
+from eee_testbed.lab.model import End, Host, Lab, Strip, Switch
 
 _NODE_S: Final = 30.0
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from controller.drivers.interface_names import interface_key
-from controller.drivers.lldp_shows import Neighbour
-from lab.model import End, Host
-from lab.plain_text import decoded
+from eee_testbed.controller.drivers.interface_names import interface_key
+from eee_testbed.controller.drivers.lldp_shows import Neighbour
+from eee_testbed.lab.model import End, Host
+from eee_testbed.lab.plain_text import decoded
 
 _MAC: Final = re.compile(rb"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}")
 _MAC_BYTE: Final = 6

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from controller.transports.hosts import Program, run_on_hosts
-from lab.errors import DeviceError
-from lab.model import Host, Lab
+from eee_testbed.controller.transports.hosts import Program, run_on_hosts
+from eee_testbed.lab.errors import DeviceError
+from eee_testbed.lab.model import Host, Lab
 
 _NODE_S: Final = 30.0
 

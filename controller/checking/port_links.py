@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from controller.drivers.driver import Answers, SnmpValue, Walk
-from controller.drivers.mib_rows import rows_of
-from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_OPER_STATUS, places
-from lab.model import Switch
+from eee_testbed.controller.drivers.driver import Answers, SnmpValue, Walk
+from eee_testbed.controller.drivers.mib_rows import rows_of
+from eee_testbed.controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_OPER_STATUS, places
+from eee_testbed.lab.model import Switch
 
 IF_HIGH_SPEED: Final = Walk("1.3.6.1.2.1.31.1.1.1.15", "ifHighSpeed")
 

@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from controller.applying.port_proof import PortProofs, prove_ports
-from controller.checking.cabling import QUERIES, read_sight, shown_sight
-from controller.checking.capabilities import Abilities, Trial, probe_switch, read_abilities, spare_port
-from controller.checking.neighbours import Sight
-from controller.drivers import lldp_shows, mac_shows
-from controller.drivers.driver import ASPECTS, Answers, Query, Show, Walk
-from controller.drivers.makers import SYSTEM, said_of, wrong_maker
-from controller.drivers.table import driver_of
-from controller.transports.session import Session
-from lab.errors import DeviceError, LabError, Rejected, RollbackFailed
-from lab.model import Lab, Switch
+from eee_testbed.controller.applying.port_proof import PortProofs, prove_ports
+from eee_testbed.controller.checking.cabling import QUERIES, read_sight, shown_sight
+from eee_testbed.controller.checking.capabilities import Abilities, Trial, probe_switch, read_abilities, spare_port
+from eee_testbed.controller.checking.neighbours import Sight
+from eee_testbed.controller.drivers import lldp_shows, mac_shows
+from eee_testbed.controller.drivers.driver import ASPECTS, Answers, Query, Show, Walk
+from eee_testbed.controller.drivers.makers import SYSTEM, said_of, wrong_maker
+from eee_testbed.controller.drivers.table import driver_of
+from eee_testbed.controller.transports.session import Session
+from eee_testbed.lab.errors import DeviceError, LabError, Rejected, RollbackFailed
+from eee_testbed.lab.model import Lab, Switch
 
 _Found = TypeVar("_Found")
 

@@ -7,11 +7,11 @@ ports are (`controller.drivers.places`); it raises Unreadable if answers are mis
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from controller.drivers.driver import Answers, Walk
-from controller.drivers.mib_rows import cell, column, port_list, rows, unreadable
-from controller.drivers.places import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, Place
-from controller.model.state import Acceptance
-from lab.model import Switch
+from eee_testbed.controller.drivers.driver import Answers, Walk
+from eee_testbed.controller.drivers.mib_rows import cell, column, port_list, rows, unreadable
+from eee_testbed.controller.drivers.places import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, Place
+from eee_testbed.controller.model.state import Acceptance
+from eee_testbed.lab.model import Switch
 
 VLAN_EGRESS = Walk("1.3.6.1.2.1.17.7.1.4.3.1.2", "dot1qVlanStaticEgressPorts")
 VLAN_UNTAGGED = Walk("1.3.6.1.2.1.17.7.1.4.3.1.4", "dot1qVlanStaticUntaggedPorts")

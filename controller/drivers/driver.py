@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
-from controller.drivers.login import Login
-from controller.model.capabilities import Capabilities
-from controller.model.config_text import ConfigText
-from controller.model.state import Change, PortChange, StaticsChange, StpChange, SwitchState, VlanChange
-from lab.model import Switch
+from eee_testbed.controller.drivers.login import Login
+from eee_testbed.controller.model.capabilities import Capabilities
+from eee_testbed.controller.model.config_text import ConfigText
+from eee_testbed.controller.model.state import Change, PortChange, StaticsChange, StpChange, SwitchState, VlanChange
+from eee_testbed.lab.model import Switch
 
 Aspect = Literal["link", "vlan", "statics", "stp", "energy"]
 """Parts of a switch's state that are read apart: admin status, speed and flow control; VLANs that exist and

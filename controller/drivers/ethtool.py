@@ -10,10 +10,10 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from controller.drivers.driver import EeeStatus
-from controller.model.config_text import LostLine
-from controller.model.state import PortState
-from lab.errors import Unreadable
+from eee_testbed.controller.drivers.driver import EeeStatus
+from eee_testbed.controller.model.config_text import LostLine
+from eee_testbed.controller.model.state import PortState
+from eee_testbed.lab.errors import Unreadable
 
 _UNSUPPORTED = re.compile(r"not supported|no data available|function not implemented", re.IGNORECASE)
 """EOPNOTSUPP, ENODATA and ENOSYS in the words of glibc ("Operation not supported") and musl ("Not supported")."""

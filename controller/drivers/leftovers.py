@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, TypeVar
 
-from controller.model.config_text import WHOLE_SWITCH, ConfigText, LostLine
+from eee_testbed.controller.model.config_text import WHOLE_SWITCH, ConfigText, LostLine
 
 _Held = TypeVar("_Held")
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from controller.drivers.column_table import table_rows
-from controller.drivers.driver import Show
-from lab.model import SwitchFamily
+from eee_testbed.controller.drivers.column_table import table_rows
+from eee_testbed.controller.drivers.driver import Show
+from eee_testbed.lab.model import SwitchFamily
 
 _MAC_BYTE: Final = 6
 _MAC: Final = re.compile(r"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4}){2}")

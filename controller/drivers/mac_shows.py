@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from controller.drivers.driver import Show
-from controller.drivers.interface_names import interface_key
-from lab.model import SwitchFamily
+from eee_testbed.controller.drivers.driver import Show
+from eee_testbed.controller.drivers.interface_names import interface_key
+from eee_testbed.lab.model import SwitchFamily
 
 _SHOWS: Final[Mapping[SwitchFamily, Show]] = {"cisco_ios": Show("show mac address-table")}
 _MAC: Final = re.compile(r"[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4}){2}|[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}")

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from controller.drivers.driver import Answers, Walk
-from controller.drivers.mib_rows import rows_of, text_of
-from lab.model import Switch, SwitchFamily
+from eee_testbed.controller.drivers.driver import Answers, Walk
+from eee_testbed.controller.drivers.mib_rows import rows_of, text_of
+from eee_testbed.lab.model import Switch, SwitchFamily
 
 SYSTEM: Final = Walk("1.3.6.1.2.1.1", "system")
 _ENTERPRISES: Final = "1.3.6.1.4.1."

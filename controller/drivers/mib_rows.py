@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from controller.drivers.driver import Answers, SnmpValue, Walk
-from lab.errors import Unreadable
-from lab.model import Switch
-from lab.plain_text import decoded, one_line
+from eee_testbed.controller.drivers.driver import Answers, SnmpValue, Walk
+from eee_testbed.lab.errors import Unreadable
+from eee_testbed.lab.model import Switch
+from eee_testbed.lab.plain_text import decoded, one_line
 
 Index = tuple[int, ...]
 _SUBIDENTIFIER = re.compile(r"[0-9]{1,10}")

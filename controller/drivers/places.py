@@ -13,11 +13,11 @@ a name.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from controller.drivers.driver import AdminSet, Answers, SnmpSet, SnmpValue, Walk
-from controller.drivers.interface_names import Ambiguous, NameColumn, interface_key
-from controller.drivers.mib_rows import column, names, rows_of
-from lab.errors import PortMismatch
-from lab.model import Port, Switch
+from eee_testbed.controller.drivers.driver import AdminSet, Answers, SnmpSet, SnmpValue, Walk
+from eee_testbed.controller.drivers.interface_names import Ambiguous, NameColumn, interface_key
+from eee_testbed.controller.drivers.mib_rows import column, names, rows_of
+from eee_testbed.lab.errors import PortMismatch
+from eee_testbed.lab.model import Port, Switch
 
 IF_NAME = Walk("1.3.6.1.2.1.31.1.1.1.1", "ifName")
 IF_DESCR = Walk("1.3.6.1.2.1.2.2.1.2", "ifDescr")

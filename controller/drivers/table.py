@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-from controller.drivers.cisco_ios import driver as cisco_ios
-from controller.drivers.driver import Driver, Family
-from controller.drivers.fastpath import driver as fastpath
-from controller.drivers.linux_bridge import driver as linux_bridge
-from controller.drivers.openvswitch import driver as openvswitch
-from controller.drivers.ros import driver as ros
-from controller.model.capabilities import Capabilities
-from lab.errors import PlanError
-from lab.model import Switch, SwitchFamily
+from eee_testbed.controller.drivers.cisco_ios import driver as cisco_ios
+from eee_testbed.controller.drivers.driver import Driver, Family
+from eee_testbed.controller.drivers.fastpath import driver as fastpath
+from eee_testbed.controller.drivers.linux_bridge import driver as linux_bridge
+from eee_testbed.controller.drivers.openvswitch import driver as openvswitch
+from eee_testbed.controller.drivers.ros import driver as ros
+from eee_testbed.controller.model.capabilities import Capabilities
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.model import Switch, SwitchFamily
 
 FAMILIES: Mapping[SwitchFamily, Family] = {
     "dell_powerconnect_55xx": ros.DELL_55XX_FAMILY,

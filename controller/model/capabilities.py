@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lab.model import RATES_MBPS
+from eee_testbed.lab.model import RATES_MBPS
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ it different is rolled back.
 
 from dataclasses import replace
 
-from controller.model.capabilities import Capabilities
-from controller.model.state import PortState, SwitchState
-from lab.model import Lab
+from eee_testbed.controller.model.capabilities import Capabilities
+from eee_testbed.controller.model.state import PortState, SwitchState
+from eee_testbed.lab.model import Lab
 
 
 def new_lag(can: Capabilities) -> PortState:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from controller.model.state import PortState
+from eee_testbed.controller.model.state import PortState
 
 
 def one_untagged(port: PortState) -> PortState:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
-from controller.model.config_text import ConfigText
-from lab.errors import PlanError
-from lab.model import Lab
+from eee_testbed.controller.model.config_text import ConfigText
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.model import Lab
 
 Acceptance = Literal["all", "tagged"]
 """Which frames a port accepts: all, or only tagged ones (802.1Q, acceptable frame types)."""

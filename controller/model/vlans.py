@@ -6,7 +6,7 @@ Trees are sets of cables, by their number in the inventory. Frozen values withou
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from controller.model.state import StaticTable
+from eee_testbed.controller.model.state import StaticTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
-from controller.model.vlans import PathLengths, Route, Vlan, VlanPlan
-from lab.errors import PlanError
-from lab.model import Link
-from lab.topology import Topology
+from eee_testbed.controller.model.vlans import PathLengths, Route, Vlan, VlanPlan
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.model import Link
+from eee_testbed.lab.topology import Topology
 
 FIRST_VID = 11
 LAST_VID = 4094

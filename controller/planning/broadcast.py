@@ -19,9 +19,9 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from controller.model.state import Draft, PortState
-from lab.model import Host, Link
-from lab.topology import Topology
+from eee_testbed.controller.model.state import Draft, PortState
+from eee_testbed.lab.model import Host, Link
+from eee_testbed.lab.topology import Topology
 
 Pair = tuple[int, int]
 """A VLAN at the `a` end of a cable, and the VLAN that its frames are in at the `b` end (or came from there)."""

@@ -17,8 +17,17 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from controller.model.state import Change, Draft, PortChange, PortState, State, StaticsChange, StpChange, VlanChange
-from controller.planning.broadcast import (
+from eee_testbed.controller.model.state import (
+    Change,
+    Draft,
+    PortChange,
+    PortState,
+    State,
+    StaticsChange,
+    StpChange,
+    VlanChange,
+)
+from eee_testbed.controller.planning.broadcast import (
     Edge,
     Pair,
     SpanningTree,
@@ -32,9 +41,9 @@ from controller.planning.broadcast import (
     reach,
     with_loose_cables,
 )
-from lab.errors import PlanError, UnsafePlan
-from lab.model import Lab, Link
-from lab.topology import Topology
+from eee_testbed.lab.errors import PlanError, UnsafePlan
+from eee_testbed.lab.model import Lab, Link
+from eee_testbed.lab.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)

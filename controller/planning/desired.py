@@ -11,15 +11,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from controller.model.port_forms import one_untagged
-from controller.model.state import Draft, PortState, State, SwitchState
-from controller.model.vlans import VlanPlan
-from controller.planning.broadcast import heard, is_up
-from controller.planning.lags import require_lags
-from controller.planning.limits import UNLIMITED, Abilities, as_held, untags_one
-from lab.errors import PlanError
-from lab.model import End, Lab, Link
-from lab.topology import Topology
+from eee_testbed.controller.model.port_forms import one_untagged
+from eee_testbed.controller.model.state import Draft, PortState, State, SwitchState
+from eee_testbed.controller.model.vlans import VlanPlan
+from eee_testbed.controller.planning.broadcast import heard, is_up
+from eee_testbed.controller.planning.lags import require_lags
+from eee_testbed.controller.planning.limits import UNLIMITED, Abilities, as_held, untags_one
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.model import End, Lab, Link
+from eee_testbed.lab.topology import Topology
 
 DEFAULT_VLAN = 1
 """Exists on every switch and cannot be destroyed."""

@@ -12,10 +12,10 @@ measurement shows how long a lab's own switches take.
 from dataclasses import dataclass
 from typing import Literal
 
-from controller.model.state import Change, Draft, PortChange, PortState, StpChange
-from controller.planning.broadcast import ends_of, is_member, working_members
-from lab.model import Link
-from lab.topology import Topology
+from eee_testbed.controller.model.state import Change, Draft, PortChange, PortState, StpChange
+from eee_testbed.controller.planning.broadcast import ends_of, is_member, working_members
+from eee_testbed.lab.model import Link
+from eee_testbed.lab.topology import Topology
 
 RENEGOTIATION_S = 3.0
 SPANNING_TREE_S = 30.0

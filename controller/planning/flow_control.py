@@ -5,13 +5,13 @@ which hosts move from some trees to others. For the milliseconds in which frames
 old and new trees together is possible; a run of frames that never ends after a plan would show it.
 """
 
-from controller.model.state import State
-from controller.planning.desired import live_trees
-from lab.errors import PlanError
-from lab.model import Lab
-from lab.topology import Topology
-from regulation.deadlock import cycle_of, dependencies
-from regulation.network import Channel, Network, Ways, tree_ways
+from eee_testbed.controller.model.state import State
+from eee_testbed.controller.planning.desired import live_trees
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
+from eee_testbed.regulation.deadlock import cycle_of, dependencies
+from eee_testbed.regulation.network import Channel, Network, Ways, tree_ways
 
 _SHORTEST_CIRCLE = 3
 """Trunks of the smallest circle: of two channels that follow each other on a tree, none leads back to a switch."""

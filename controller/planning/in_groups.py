@@ -8,8 +8,8 @@ move by itself, and its old VLANs go before the next group's come.
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from controller.model.state import PortState, State, SwitchState
-from lab.topology import Topology
+from eee_testbed.controller.model.state import PortState, State, SwitchState
+from eee_testbed.lab.topology import Topology
 
 
 def in_groups(topology: Topology, before: State, after: State) -> Iterator[tuple[State, ...]]:

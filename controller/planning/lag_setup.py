@@ -14,15 +14,15 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Final
 
-from controller.model.lag_ports import new_lag
-from controller.model.state import PortState, State
-from controller.planning.check import Management
-from controller.planning.limits import UNLIMITED, Abilities
-from controller.planning.plan import Place, make_plan
-from controller.planning.proof import ProvedPlan, join_proved
-from controller.planning.regulate import Settings, link_off, link_on, set_ports
-from lab.errors import NotExpressible, NoTree, PlanError
-from lab.model import Lab, Lag, Link
+from eee_testbed.controller.model.lag_ports import new_lag
+from eee_testbed.controller.model.state import PortState, State
+from eee_testbed.controller.planning.check import Management
+from eee_testbed.controller.planning.limits import UNLIMITED, Abilities
+from eee_testbed.controller.planning.plan import Place, make_plan
+from eee_testbed.controller.planning.proof import ProvedPlan, join_proved
+from eee_testbed.controller.planning.regulate import Settings, link_off, link_on, set_ports
+from eee_testbed.lab.errors import NotExpressible, NoTree, PlanError
+from eee_testbed.lab.model import Lab, Lag, Link
 
 _FACTORY_PORT: Final = PortState()
 _SHUT_FIELDS: Final = {"admin_up": False}

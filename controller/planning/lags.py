@@ -5,11 +5,11 @@ link with the rate of all its cables together. Members may be out of it while th
 (`controller.planning.members`); one at least stays, as switches forget a LAG without members.
 """
 
-from controller.model.state import Draft, State
-from controller.planning.broadcast import is_member, loose_cables
-from lab.errors import PlanError
-from lab.model import Lab
-from lab.topology import Topology
+from eee_testbed.controller.model.state import Draft, State
+from eee_testbed.controller.planning.broadcast import is_member, loose_cables
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
 
 
 def require_lags(lab: Lab, state: State) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from controller.model.capabilities import Capabilities
-from controller.model.port_forms import one_untagged, without_bare_pvid
-from controller.model.state import (
+from eee_testbed.controller.model.capabilities import Capabilities
+from eee_testbed.controller.model.port_forms import one_untagged, without_bare_pvid
+from eee_testbed.controller.model.state import (
     Change,
     Draft,
     PortChange,
@@ -22,9 +22,9 @@ from controller.model.state import (
     StaticTable,
     VlanChange,
 )
-from lab.errors import NotExpressible, TableFull
-from lab.model import Host, Lab, Switch
-from lab.topology import Topology
+from eee_testbed.lab.errors import NotExpressible, TableFull
+from eee_testbed.lab.model import Host, Lab, Switch
+from eee_testbed.lab.topology import Topology
 
 Abilities = Mapping[str, Capabilities]
 """What each switch can express, by name. A switch without an entry has no limits."""

@@ -7,10 +7,10 @@ loop or a cut elsewhere: each fault is compared with what was found of the same 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 
-from controller.model.state import Change
-from controller.planning.broadcast import Edge, find_loop, without_loops
-from controller.planning.check import LOOP, Crossing, Fault, Watch
-from controller.planning.management import ManagementPaths
+from eee_testbed.controller.model.state import Change
+from eee_testbed.controller.planning.broadcast import Edge, find_loop, without_loops
+from eee_testbed.controller.planning.check import LOOP, Crossing, Fault, Watch
+from eee_testbed.controller.planning.management import ManagementPaths
 
 HostPair = tuple[str, str]
 """Two hosts, ordered by name."""

@@ -21,10 +21,10 @@ Spanning trees of single VLANs count as one for all. Links come up and ports lea
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
-from controller.planning.broadcast import Pair, ends_of, passes_each_way
-from controller.planning.check import NO_MANAGEMENT, Fault, Watch
-from lab.topology import Topology
+from eee_testbed.controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
+from eee_testbed.controller.planning.broadcast import Pair, ends_of, passes_each_way
+from eee_testbed.controller.planning.check import NO_MANAGEMENT, Fault, Watch
+from eee_testbed.lab.topology import Topology
 
 Node = tuple[str, int]
 """A VLAN at a switch."""

@@ -14,17 +14,17 @@ Flows are hashed over the cables that are up, so those of the others may move, t
 
 from collections.abc import Mapping
 
-from controller.model.state import Draft, PortState, State
-from controller.planning.broadcast import is_member, is_up, working_members
-from controller.planning.check import Management
-from controller.planning.lags import require_lags
-from controller.planning.limits import UNLIMITED, Abilities
-from controller.planning.plan import Place, make_plan
-from controller.planning.proof import ProvedPlan, join_proved
-from controller.planning.regulate import Settings, in_use, set_aside, set_ports
-from lab.errors import PlanError
-from lab.model import Lab, Lag, Link
-from lab.topology import Topology
+from eee_testbed.controller.model.state import Draft, PortState, State
+from eee_testbed.controller.planning.broadcast import is_member, is_up, working_members
+from eee_testbed.controller.planning.check import Management
+from eee_testbed.controller.planning.lags import require_lags
+from eee_testbed.controller.planning.limits import UNLIMITED, Abilities
+from eee_testbed.controller.planning.plan import Place, make_plan
+from eee_testbed.controller.planning.proof import ProvedPlan, join_proved
+from eee_testbed.controller.planning.regulate import Settings, in_use, set_aside, set_ports
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.model import Lab, Lag, Link
+from eee_testbed.lab.topology import Topology
 
 _VLAN_FIELDS = ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering", "found_mode")
 

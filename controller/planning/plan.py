@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from controller.model.state import (
+from eee_testbed.controller.model.state import (
     Change,
     Draft,
     PortChange,
@@ -24,16 +24,16 @@ from controller.model.state import (
     VlanChange,
     diff,
 )
-from controller.planning.broadcast import carries, ends_of, is_up
-from controller.planning.check import Management
-from controller.planning.disruption import disruption_of
-from controller.planning.in_groups import in_groups
-from controller.planning.limits import UNLIMITED, Abilities, as_held
-from controller.planning.proof import ProvedPlan, join_proved, prove
-from controller.planning.steps import Plan, Stage, Step
-from lab.errors import PlanError, TableFull
-from lab.model import Lab, Link
-from lab.topology import Topology
+from eee_testbed.controller.planning.broadcast import carries, ends_of, is_up
+from eee_testbed.controller.planning.check import Management
+from eee_testbed.controller.planning.disruption import disruption_of
+from eee_testbed.controller.planning.in_groups import in_groups
+from eee_testbed.controller.planning.limits import UNLIMITED, Abilities, as_held
+from eee_testbed.controller.planning.proof import ProvedPlan, join_proved, prove
+from eee_testbed.controller.planning.steps import Plan, Stage, Step
+from eee_testbed.lab.errors import PlanError, TableFull
+from eee_testbed.lab.model import Lab, Link
+from eee_testbed.lab.topology import Topology
 
 Place = tuple[str, str]
 """A switch and a port of it."""

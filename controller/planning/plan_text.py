@@ -3,12 +3,12 @@
 from dataclasses import asdict
 from typing import Any
 
-from controller.model.config_text import WHOLE_SWITCH
-from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
-from controller.planning.proof import ProvedPlan, ProvedRollback
-from controller.planning.routing_options import Head, Room
-from controller.planning.steps import Plan, Step
-from lab.model import Lab
+from eee_testbed.controller.model.config_text import WHOLE_SWITCH
+from eee_testbed.controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
+from eee_testbed.controller.planning.proof import ProvedPlan, ProvedRollback
+from eee_testbed.controller.planning.routing_options import Head, Room
+from eee_testbed.controller.planning.steps import Plan, Step
+from eee_testbed.lab.model import Lab
 
 _SHOWN_COUNT = 4
 

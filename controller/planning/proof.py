@@ -8,15 +8,24 @@ from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass, field
 from itertools import groupby
 
-from controller.model.state import Change, PortChange, State, StaticsChange, StpChange, VlanChange, diff, replay
-from controller.planning.check import Fault, Management, Watch, check, required_hosts
-from controller.planning.flow_control import require_no_new_circle
-from controller.planning.limits import Abilities, require_expressible
-from controller.planning.losses import HostPair, Losses
-from controller.planning.steps import Plan, join_plans
-from lab.errors import PlanError, UnsafePlan
-from lab.model import Lab
-from lab.topology import Topology
+from eee_testbed.controller.model.state import (
+    Change,
+    PortChange,
+    State,
+    StaticsChange,
+    StpChange,
+    VlanChange,
+    diff,
+    replay,
+)
+from eee_testbed.controller.planning.check import Fault, Management, Watch, check, required_hosts
+from eee_testbed.controller.planning.flow_control import require_no_new_circle
+from eee_testbed.controller.planning.limits import Abilities, require_expressible
+from eee_testbed.controller.planning.losses import HostPair, Losses
+from eee_testbed.controller.planning.steps import Plan, join_plans
+from eee_testbed.lab.errors import PlanError, UnsafePlan
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
 
 _SEAL = object()
 

@@ -9,21 +9,21 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from controller.model.state import Draft, PortChange, State
-from controller.model.vlans import Route, Tree, VlanPlan
-from controller.planning.assignment import Statics, assign_vlans
-from controller.planning.broadcast import is_member, is_up
-from controller.planning.check import Management
-from controller.planning.desired import desired_state, live_trees
-from controller.planning.flow_control import require_no_circle
-from controller.planning.limits import UNLIMITED, Abilities, as_held, reserved_vids
-from controller.planning.plan import Place, make_plan
-from controller.planning.proof import ProvedPlan, join_proved
-from controller.planning.trees import shortest_routes, shortest_tree
-from lab.errors import NotExpressible, PlanError
-from lab.model import Lab, Link
-from lab.named_links import require_between_switches
-from lab.topology import Topology
+from eee_testbed.controller.model.state import Draft, PortChange, State
+from eee_testbed.controller.model.vlans import Route, Tree, VlanPlan
+from eee_testbed.controller.planning.assignment import Statics, assign_vlans
+from eee_testbed.controller.planning.broadcast import is_member, is_up
+from eee_testbed.controller.planning.check import Management
+from eee_testbed.controller.planning.desired import desired_state, live_trees
+from eee_testbed.controller.planning.flow_control import require_no_circle
+from eee_testbed.controller.planning.limits import UNLIMITED, Abilities, as_held, reserved_vids
+from eee_testbed.controller.planning.plan import Place, make_plan
+from eee_testbed.controller.planning.proof import ProvedPlan, join_proved
+from eee_testbed.controller.planning.trees import shortest_routes, shortest_tree
+from eee_testbed.lab.errors import NotExpressible, PlanError
+from eee_testbed.lab.model import Lab, Link
+from eee_testbed.lab.named_links import require_between_switches
+from eee_testbed.lab.topology import Topology
 
 Policy = Callable[[Topology, Collection[int]], tuple[Route, ...]]
 """A policy of `controller.planning.trees`, given the trunks that it may use."""

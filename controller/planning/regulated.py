@@ -6,23 +6,30 @@ Traffic moves away from trunks before they go off or change speed, and comes bac
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from controller.model.state import Draft, State
-from controller.model.vlans import Route, Tree
-from controller.planning.broadcast import is_up, working_members
-from controller.planning.check import Management
-from controller.planning.desired import live_trees
-from controller.planning.flow_control import require_no_circle
-from controller.planning.limits import UNLIMITED, Abilities
-from controller.planning.members import members_on
-from controller.planning.plan import Place, make_plan
-from controller.planning.proof import ProvedPlan, join_proved
-from controller.planning.regulate import cables_with, eee, link_speeds, multi_tree, places_to_wake, set_ports
-from lab.errors import PlanError
-from lab.model import Lab
-from lab.topology import Topology
-from regulation.choice import Choice
-from regulation.network import Network, links_of
-from regulation.traffic import Senders
+from eee_testbed.controller.model.state import Draft, State
+from eee_testbed.controller.model.vlans import Route, Tree
+from eee_testbed.controller.planning.broadcast import is_up, working_members
+from eee_testbed.controller.planning.check import Management
+from eee_testbed.controller.planning.desired import live_trees
+from eee_testbed.controller.planning.flow_control import require_no_circle
+from eee_testbed.controller.planning.limits import UNLIMITED, Abilities
+from eee_testbed.controller.planning.members import members_on
+from eee_testbed.controller.planning.plan import Place, make_plan
+from eee_testbed.controller.planning.proof import ProvedPlan, join_proved
+from eee_testbed.controller.planning.regulate import (
+    cables_with,
+    eee,
+    link_speeds,
+    multi_tree,
+    places_to_wake,
+    set_ports,
+)
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
+from eee_testbed.regulation.choice import Choice
+from eee_testbed.regulation.network import Network, links_of
+from eee_testbed.regulation.traffic import Senders
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, pairwise
 
-from controller.model.state import (
+from eee_testbed.controller.model.state import (
     Change,
     Draft,
     PortChange,
@@ -28,16 +28,16 @@ from controller.model.state import (
     diff,
     replay,
 )
-from controller.planning.check import Management, Watch
-from controller.planning.disruption import disruption_of
-from controller.planning.limits import UNLIMITED, Abilities, as_held, require_expressible, untags_one
-from controller.planning.management import ManagementPaths
-from controller.planning.plan import Place, invert, order_changes
-from controller.planning.proof import ProvedRollback, prove_rollback
-from controller.planning.steps import Plan, Stage, Step, join_plans
-from lab.errors import LockOut, PlanError, UnsafePlan, UnsafeRollback
-from lab.model import Lab
-from lab.topology import Topology
+from eee_testbed.controller.planning.check import Management, Watch
+from eee_testbed.controller.planning.disruption import disruption_of
+from eee_testbed.controller.planning.limits import UNLIMITED, Abilities, as_held, require_expressible, untags_one
+from eee_testbed.controller.planning.management import ManagementPaths
+from eee_testbed.controller.planning.plan import Place, invert, order_changes
+from eee_testbed.controller.planning.proof import ProvedRollback, prove_rollback
+from eee_testbed.controller.planning.steps import Plan, Stage, Step, join_plans
+from eee_testbed.lab.errors import LockOut, PlanError, UnsafePlan, UnsafeRollback
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)

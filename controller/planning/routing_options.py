@@ -5,22 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from controller.model.state import State, VlanChange
-from controller.model.vlans import PathLengths, Route, VlanPlan
-from controller.planning.assignment import Statics, path_lengths, shared_learning_is_right
-from controller.planning.check import Management
-from controller.planning.flow_control import require_no_circle
-from controller.planning.limits import Abilities
-from controller.planning.plan import make_plan
-from controller.planning.proof import ProvedPlan
-from controller.planning.regulate import multi_tree
-from controller.planning.steps import Plan
-from controller.planning.tree_file import read_trees
-from controller.planning.trees import one_tree, shortest_routes, star_routes, written_routes
-from lab.errors import PlanError, TableFull
-from lab.model import Lab
-from lab.named_links import trunk_named
-from lab.topology import Topology
+from eee_testbed.controller.model.state import State, VlanChange
+from eee_testbed.controller.model.vlans import PathLengths, Route, VlanPlan
+from eee_testbed.controller.planning.assignment import Statics, path_lengths, shared_learning_is_right
+from eee_testbed.controller.planning.check import Management
+from eee_testbed.controller.planning.flow_control import require_no_circle
+from eee_testbed.controller.planning.limits import Abilities
+from eee_testbed.controller.planning.plan import make_plan
+from eee_testbed.controller.planning.proof import ProvedPlan
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.steps import Plan
+from eee_testbed.controller.planning.tree_file import read_trees
+from eee_testbed.controller.planning.trees import one_tree, shortest_routes, star_routes, written_routes
+from eee_testbed.lab.errors import PlanError, TableFull
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.named_links import trunk_named
+from eee_testbed.lab.topology import Topology
 
 PolicyName = Literal["shortest", "star", "one", "file"]
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from controller.model.state import Change
-from controller.planning.disruption import Disruption
+from eee_testbed.controller.model.state import Change
+from eee_testbed.controller.planning.disruption import Disruption
 
 Stage = Literal["wake", "move", "sleep"]
 

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lab.errors import InventoryError, PlanError, Problem, UnreadableFile
-from lab.model import Lab
-from lab.named_links import trunk_named
-from lab.untrusted_files import read_yaml
+from eee_testbed.lab.errors import InventoryError, PlanError, Problem, UnreadableFile
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.named_links import trunk_named
+from eee_testbed.lab.untrusted_files import read_yaml
 
 
 class WrittenTree(BaseModel):

@@ -7,10 +7,10 @@ reach the switches that have hosts; branches that end at a switch without one ar
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-from controller.model.vlans import Route, Tree
-from lab.errors import NoTree, PlanError
-from lab.model import Link
-from lab.topology import Topology
+from eee_testbed.controller.model.vlans import Route, Tree
+from eee_testbed.lab.errors import NoTree, PlanError
+from eee_testbed.lab.model import Link
+from eee_testbed.lab.topology import Topology
 
 
 class _Load:

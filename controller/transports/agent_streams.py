@@ -15,11 +15,11 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self
 
-from agents.pack import packed
-from controller.transports.hosts import NO_SSH, TAKE, Program, failure, lasting_command
-from lab.errors import DeviceError, LabError, Rejected, Unreachable
-from lab.model import Host
-from lab.plain_text import decoded
+from eee_testbed.agents.pack import packed
+from eee_testbed.controller.transports.hosts import NO_SSH, TAKE, Program, failure, lasting_command
+from eee_testbed.lab.errors import DeviceError, LabError, Rejected, Unreachable
+from eee_testbed.lab.model import Host
+from eee_testbed.lab.plain_text import decoded
 
 _BOOT: Final = (
     TAKE

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from controller.drivers.driver import Line
+from eee_testbed.controller.drivers.driver import Line
 
 
 class CommandLine(Protocol):

@@ -25,11 +25,11 @@ import netmiko
 import paramiko
 from netmiko.exceptions import NetmikoBaseException
 
-from controller.drivers.driver import Line
-from controller.drivers.factory.dialogue import PATTERNS, Account, Dialogue, complaint
-from controller.transports.host_keys import fingerprint
-from controller.transports.terminal import PATIENCE_S, Channel, Terminal
-from lab.errors import AccessDenied, DeviceError, HostKeyChanged, Rejected, Unreachable, Unreadable
+from eee_testbed.controller.drivers.driver import Line
+from eee_testbed.controller.drivers.factory.dialogue import PATTERNS, Account, Dialogue, complaint
+from eee_testbed.controller.transports.host_keys import fingerprint
+from eee_testbed.controller.transports.terminal import PATIENCE_S, Channel, Terminal
+from eee_testbed.lab.errors import AccessDenied, DeviceError, HostKeyChanged, Rejected, Unreachable, Unreadable
 
 logging.getLogger("netmiko").setLevel(logging.CRITICAL)
 

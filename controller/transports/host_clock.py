@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from controller.transports.hosts import NO_SSH, ssh_command
-from lab.errors import DeviceError, LabError, Unreachable, Unreadable
-from lab.json_text import parse_json
-from lab.model import Host
-from lab.plain_text import decoded_lines
+from eee_testbed.controller.transports.hosts import NO_SSH, ssh_command
+from eee_testbed.lab.errors import DeviceError, LabError, Unreachable, Unreadable
+from eee_testbed.lab.json_text import parse_json
+from eee_testbed.lab.model import Host
+from eee_testbed.lab.plain_text import decoded_lines
 
 _EXCHANGES: Final = 24
 _PATIENCE_S: Final = 20.0

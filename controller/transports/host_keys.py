@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile, gettempdir
 
-from controller.transports.light_paramiko import paramiko
-from lab.errors import HostKeyChanged, LabError
-from lab.model import Switch
+from eee_testbed.controller.transports.light_paramiko import paramiko
+from eee_testbed.lab.errors import HostKeyChanged, LabError
+from eee_testbed.lab.model import Switch
 
 
 def known_hosts_of(switch: Switch) -> Path:

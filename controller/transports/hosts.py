@@ -13,10 +13,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lab.errors import AccessDenied, DeviceError, HostKeyChanged, LabError, Rejected, Unreachable, Unreadable
-from lab.json_text import parse_json
-from lab.model import Host
-from lab.plain_text import decoded, decoded_lines
+from eee_testbed.lab.errors import (
+    AccessDenied,
+    DeviceError,
+    HostKeyChanged,
+    LabError,
+    Rejected,
+    Unreachable,
+    Unreadable,
+)
+from eee_testbed.lab.json_text import parse_json
+from eee_testbed.lab.model import Host
+from eee_testbed.lab.plain_text import decoded, decoded_lines
 
 Json = Any
 """What `parse_json` returns."""

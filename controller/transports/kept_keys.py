@@ -2,10 +2,10 @@
 
 from typing import TypeAlias
 
-from controller.transports.host_keys import known_hosts_of, trusted
-from controller.transports.light_paramiko import paramiko
-from lab.errors import HostKeyChanged, LabError
-from lab.model import Switch
+from eee_testbed.controller.transports.host_keys import known_hosts_of, trusted
+from eee_testbed.controller.transports.light_paramiko import paramiko
+from eee_testbed.lab.errors import HostKeyChanged, LabError
+from eee_testbed.lab.model import Switch
 
 HostKey: TypeAlias = paramiko.PKey
 

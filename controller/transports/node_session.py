@@ -11,11 +11,20 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Final, Self
 
-from controller.transports.hosts import NO_SSH, SSH_FAILED, TAKE, Json, Program, failure, lasting_command, lines_of
-from lab.errors import LabError, Unreachable, Unreadable
-from lab.json_text import parse_json
-from lab.model import Host
-from lab.plain_text import decoded, decoded_lines
+from eee_testbed.controller.transports.hosts import (
+    NO_SSH,
+    SSH_FAILED,
+    TAKE,
+    Json,
+    Program,
+    failure,
+    lasting_command,
+    lines_of,
+)
+from eee_testbed.lab.errors import LabError, Unreachable, Unreadable
+from eee_testbed.lab.json_text import parse_json
+from eee_testbed.lab.model import Host
+from eee_testbed.lab.plain_text import decoded, decoded_lines
 
 _LONGEST_LINE: Final = 1 << 27
 _PIECE_BYTE: Final = 1 << 16

@@ -6,11 +6,11 @@ import time
 from types import TracebackType
 from typing import Final, Self
 
-from controller.transports.host_clock import read_clocks
-from controller.transports.hosts import NO_SSH, ssh_command
-from lab.errors import DeviceError, LabError, Rejected, Unreachable
-from lab.model import Host
-from lab.plain_text import one_line
+from eee_testbed.controller.transports.host_clock import read_clocks
+from eee_testbed.controller.transports.hosts import NO_SSH, ssh_command
+from eee_testbed.lab.errors import DeviceError, LabError, Rejected, Unreachable
+from eee_testbed.lab.model import Host
+from eee_testbed.lab.plain_text import one_line
 
 INTERVAL_S: Final = 0.01
 _FIRST_WITHIN_S: Final = 20.0

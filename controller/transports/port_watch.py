@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
-from controller.drivers.driver import Answers, SnmpValue
-from controller.drivers.places import FINDERS, places
-from controller.transports.snmp import Agent
-from controller.transports.snmp_access import access_of
-from lab.errors import LabError, Unreadable
-from lab.model import Switch
+from eee_testbed.controller.drivers.driver import Answers, SnmpValue
+from eee_testbed.controller.drivers.places import FINDERS, places
+from eee_testbed.controller.transports.snmp import Agent
+from eee_testbed.controller.transports.snmp_access import access_of
+from eee_testbed.lab.errors import LabError, Unreadable
+from eee_testbed.lab.model import Switch
 
 _OPER_STATUS: Final = "1.3.6.1.2.1.2.2.1.8"
 _UP: Final = 1

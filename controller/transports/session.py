@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from controller.drivers.driver import Answers, Command, Query
-from lab.model import Switch
+from eee_testbed.controller.drivers.driver import Answers, Command, Query
+from eee_testbed.lab.model import Switch
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,11 +46,11 @@ from gufo.snmp import (
 )
 from gufo.snmp.sync import SnmpSession
 
-from controller.drivers.driver import SnmpSet, SnmpValue
-from controller.transports.snmp_access import SnmpAccess
-from controller.transports.snmp_set import PysnmpSetter, Setter
-from lab.credentials import read_secret
-from lab.errors import AccessDenied, Rejected, Unreachable, Unreadable
+from eee_testbed.controller.drivers.driver import SnmpSet, SnmpValue
+from eee_testbed.controller.transports.snmp_access import SnmpAccess
+from eee_testbed.controller.transports.snmp_set import PysnmpSetter, Setter
+from eee_testbed.lab.credentials import read_secret
+from eee_testbed.lab.errors import AccessDenied, Rejected, Unreachable, Unreadable
 
 _PATIENCE: Final = ((0.5, 6), (2.0, 6))
 """(seconds, tries): first as agents usually answer, then, and from then on, as one with a busy processor does.

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from lab.errors import AccessDenied
-from lab.model import Secret, SnmpUser, Strip, Switch
+from eee_testbed.lab.errors import AccessDenied
+from eee_testbed.lab.model import Secret, SnmpUser, Strip, Switch
 
 
 @dataclass(frozen=True, slots=True)

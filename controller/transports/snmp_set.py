@@ -7,10 +7,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Protocol
 
-from controller.transports.snmp_access import SnmpAccess
-from lab.credentials import read_secret
-from lab.errors import AccessDenied, Unreachable
-from lab.model import SnmpUser
+from eee_testbed.controller.transports.snmp_access import SnmpAccess
+from eee_testbed.lab.credentials import read_secret
+from eee_testbed.lab.errors import AccessDenied, Unreachable
+from eee_testbed.lab.model import SnmpUser
 
 _ANSWER_S: Final = 1.0
 

@@ -12,16 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from controller.drivers.driver import Driver, Line
-from controller.drivers.login import Login
-from controller.transports.command_line import CommandLine
-from controller.transports.host_keys import Trusted, changed, trusted
-from controller.transports.light_paramiko import paramiko
-from controller.transports.terminal import PATIENCE_S, Terminal
-from lab.credentials import check_private, read_secret
-from lab.errors import AccessDenied, DeviceError, Rejected, Unreachable
-from lab.model import Switch
-from lab.plain_text import decoded_lines
+from eee_testbed.controller.drivers.driver import Driver, Line
+from eee_testbed.controller.drivers.login import Login
+from eee_testbed.controller.transports.command_line import CommandLine
+from eee_testbed.controller.transports.host_keys import Trusted, changed, trusted
+from eee_testbed.controller.transports.light_paramiko import paramiko
+from eee_testbed.controller.transports.terminal import PATIENCE_S, Terminal
+from eee_testbed.lab.credentials import check_private, read_secret
+from eee_testbed.lab.errors import AccessDenied, DeviceError, Rejected, Unreachable
+from eee_testbed.lab.model import Switch
+from eee_testbed.lab.plain_text import decoded_lines
 
 _ATTEMPTS: Final = 3
 _CONNECT_S: Final = 5.0

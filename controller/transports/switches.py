@@ -5,22 +5,33 @@ A plan that only shuts ports over SNMP so never pays for a login.
 
 from collections.abc import Callable, Sequence
 
-from controller.drivers.driver import AdminSet, Answers, Command, Driver, Line, Query, Show, SnmpSet, SnmpValue, Walk
-from controller.drivers.places import FINDERS, Resolved, resolve
-from controller.drivers.table import driver_of
-from controller.transports.command_line import CommandLine
-from controller.transports.session import Acknowledged
-from controller.transports.snmp import Agent
-from controller.transports.snmp_access import access_of
-from controller.transports.terminal import PATIENCE_S
-from lab.errors import Rejected, Unreachable
-from lab.model import Switch
+from eee_testbed.controller.drivers.driver import (
+    AdminSet,
+    Answers,
+    Command,
+    Driver,
+    Line,
+    Query,
+    Show,
+    SnmpSet,
+    SnmpValue,
+    Walk,
+)
+from eee_testbed.controller.drivers.places import FINDERS, Resolved, resolve
+from eee_testbed.controller.drivers.table import driver_of
+from eee_testbed.controller.transports.command_line import CommandLine
+from eee_testbed.controller.transports.session import Acknowledged
+from eee_testbed.controller.transports.snmp import Agent
+from eee_testbed.controller.transports.snmp_access import access_of
+from eee_testbed.controller.transports.terminal import PATIENCE_S
+from eee_testbed.lab.errors import Rejected, Unreachable
+from eee_testbed.lab.model import Switch
 
 OpenLine = Callable[[Switch, Driver, float], CommandLine]
 
 
 def _open_line(switch: Switch, driver: Driver, patience_s: float) -> CommandLine:
-    from controller.transports.ssh import open_line  # noqa: PLC0415 - netmiko takes longer to import than links to shut
+    from eee_testbed.controller.transports.ssh import open_line  # noqa: PLC0415 - netmiko takes longer to import than links to shut
 
     return open_line(switch, driver, patience_s)
 

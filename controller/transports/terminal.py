@@ -11,8 +11,8 @@ import time
 from collections.abc import Sequence
 from typing import Protocol
 
-from lab.errors import Unreachable, Unreadable
-from lab.plain_text import one_line
+from eee_testbed.lab.errors import Unreachable, Unreadable
+from eee_testbed.lab.plain_text import one_line
 
 PATIENCE_S = 30.0
 """How long a switch may be silent before it counts as hanging; saving a configuration takes real ones ten seconds."""

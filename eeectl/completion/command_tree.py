@@ -12,7 +12,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Final, Literal, get_args, get_origin
 
-from eeectl.completion.candidates import Tree
+from eee_testbed.eeectl.completion.candidates import Tree
 
 _PACKAGE: Final = Path(__file__).resolve().parents[1]
 
@@ -46,7 +46,7 @@ def _cache_file() -> Path:
 
 def make_tree() -> dict[str, Any]:
     """The tree, from cyclopts; it loads every verb."""
-    from eeectl.application import app  # noqa: PLC0415 - it loads every verb, which the file spares
+    from eee_testbed.eeectl.application import app  # noqa: PLC0415 - it loads every verb, which the file spares
 
     return _node(app)
 

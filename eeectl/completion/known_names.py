@@ -6,9 +6,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from lab.errors import LabError
-from lab.folder import STATE_ROOT, find_lab, known_labs, load_lab
-from lab.model import Lab
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import STATE_ROOT, find_lab, known_labs, load_lab
+from eee_testbed.lab.model import Lab
 
 _NEWEST: Final = 50
 
@@ -58,7 +58,7 @@ def _runs() -> list[str]:
 
 
 def _programs() -> list[str]:
-    from benchmarks.table import PROGRAMS  # noqa: PLC0415 - only this kind needs it
+    from eee_testbed.benchmarks.table import PROGRAMS  # noqa: PLC0415 - only this kind needs it
 
     return list(PROGRAMS)
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lab import durable
-from lab.errors import LabError
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import LabError
 
 _BASH: Final = """\
 # Completion of eeectl, written by `eeectl completion install`.

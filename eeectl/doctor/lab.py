@@ -4,16 +4,16 @@ import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from controller.checking.lab_check import check_lab
-from controller.checking.node_tools import NodeNeed, absent_on
-from controller.checking.switch_check import Contact
-from eeectl.doctor.finding import Finding, command_in
-from eeectl.lab_name import lab_operand, require_up
-from eeectl.shipped import playbook
-from lab.credentials import read_secret
-from lab.errors import AccessDenied, DeviceError, InventoryError, LabError
-from lab.folder import find_lab, load_lab, operand_of
-from lab.model import Host, Lab, Secret, Strip, Switch
+from eee_testbed.controller.checking.lab_check import check_lab
+from eee_testbed.controller.checking.node_tools import NodeNeed, absent_on
+from eee_testbed.controller.checking.switch_check import Contact
+from eee_testbed.eeectl.doctor.finding import Finding, command_in
+from eee_testbed.eeectl.lab_name import lab_operand, require_up
+from eee_testbed.eeectl.shipped import playbook
+from eee_testbed.lab.credentials import read_secret
+from eee_testbed.lab.errors import AccessDenied, DeviceError, InventoryError, LabError
+from eee_testbed.lab.folder import find_lab, load_lab, operand_of
+from eee_testbed.lab.model import Host, Lab, Secret, Strip, Switch
 
 
 def lab_findings(name: str) -> Iterator[Finding]:

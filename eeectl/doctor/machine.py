@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from eeectl.doctor.finding import Finding, Severity
+from eee_testbed.eeectl.doctor.finding import Finding, Severity
 
 _TUN: Final = Path("/dev/net/tun")
 _PATH: Final = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin"

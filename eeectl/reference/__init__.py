@@ -1,1 +1,1 @@
-"""The generated pages of docs/reference: ``python -m eeectl.reference`` writes them; a test compares them."""
+"""The generated pages of docs/reference: ``python -m eee_testbed.eeectl.reference`` writes them; a test compares them."""

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from eeectl.reference.pages import PAGES
+from eee_testbed.eeectl.reference.pages import PAGES
 
 if __name__ == "__main__":
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()

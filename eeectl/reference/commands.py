@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from cyclopts import App, Argument
 
-from eeectl.after_dashes import takes_command
-from eeectl.application import app
-from eeectl.reference.models import cell, prose
+from eee_testbed.eeectl.after_dashes import takes_command
+from eee_testbed.eeectl.application import app
+from eee_testbed.eeectl.reference.models import cell, prose
 
 
 class _Command(NamedTuple):

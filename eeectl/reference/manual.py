@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from eeectl.reference.commands import CommandText, command_texts
-from eeectl.verb_table import ABOUT, VERBS
+from eee_testbed.eeectl.reference.commands import CommandText, command_texts
+from eee_testbed.eeectl.verb_table import ABOUT, VERBS
 
 _CODE = re.compile(r"`+([^`]+)`+")
 

@@ -1,6 +1,6 @@
 """A command's output in a terminal of a given size, as an SVG file for the pages.
 
-python -m eeectl.reference.picture docs/pictures/eee-show-80x24.svg 80x24 eeectl eee show virtual
+python -m eee_testbed.eeectl.reference.picture docs/pictures/eee-show-80x24.svg 80x24 eeectl eee show virtual
 """
 
 import fcntl

@@ -3,10 +3,10 @@
 import inspect
 from typing import Final
 
-from benchmarks.recorder.function import LEFT_OUT, Function, Group
-from benchmarks.recorder.table import FORMAT, FUNCTIONS, MAGIC, NUMBERS, OWN_RECORDS
-from eeectl.reference.models import cell, prose
-from simulation.replay.readers import recorder_file
+from eee_testbed.benchmarks.recorder.function import LEFT_OUT, Function, Group
+from eee_testbed.benchmarks.recorder.table import FORMAT, FUNCTIONS, MAGIC, NUMBERS, OWN_RECORDS
+from eee_testbed.eeectl.reference.models import cell, prose
+from eee_testbed.simulation.replay.readers import recorder_file
 
 _ABOUT: Final = """\
 `eeectl bench PROGRAM --trace` and `eeectl run FILE --trace` record every call of MPI functions that moves data, ends

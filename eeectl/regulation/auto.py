@@ -3,14 +3,14 @@
 import json
 from typing import Any, Final
 
-from controller.experiments.experiment_file import experiment_of
-from controller.experiments.session import RunOptions, validated_lab
-from controller.live.export.attach import ViewOptions
-from controller.regulating.session import LoopOptions, LoopResult, run_loop
-from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
-from eeectl.lab_name import require_up
-from eeectl.program_options import LaunchOptions
-from lab.yaml_source import YamlSource
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED
+from eee_testbed.eeectl.lab_name import require_up
+from eee_testbed.eeectl.program_options import LaunchOptions
+from eee_testbed.lab.yaml_source import YamlSource
+from eee_testbed.measuring.experiments.experiment_file import experiment_of
+from eee_testbed.measuring.experiments.session import RunOptions, validated_lab
+from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.measuring.regulating.session import LoopOptions, LoopResult, run_loop
 
 _NO_END_S: Final = 86_400.0
 

@@ -3,30 +3,30 @@
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from analysis.calibration import load_calibration
-from controller.applying.observe import observe_lab
-from controller.drivers.table import capabilities_of
-from controller.experiments.experiment import LOOP_SAMPLES, LoopLevel, RegulationLevel
-from controller.experiments.experiment_file import experiment_of
-from controller.experiments.level_plans import level_of
-from controller.experiments.session import RunOptions, RunResult, run_new
-from controller.live.export.attach import ViewOptions
-from controller.planning.limits import abilities_of
-from controller.regulating.in_trial import LoopsInTrials
-from eeectl.lab_name import lab_in_reach
-from eeectl.notice import Notice
-from eeectl.program_options import LaunchOptions
-from eeectl.regulation.choosing import Options, Traffic, choose
-from eeectl.regulation.comparison import FACT, Comparison
-from eeectl.regulation.measured import end
-from eeectl.regulation.options import ChoiceOptions, KnobOptions, TrialOptions
-from eeectl.regulation.outcome import FACTOR, LOOPED, modelled_watts
-from eeectl.regulation.pre_run import ended_early, traffic_in
-from lab.errors import LabError
-from lab.model import Lab
-from lab.yaml_source import YamlSource
-from regulation.levels import assumed_watts
-from twin.lab.lateness import Lateness
+from eee_testbed.analysis.calibration import load_calibration
+from eee_testbed.controller.applying.observe import observe_lab
+from eee_testbed.controller.drivers.table import capabilities_of
+from eee_testbed.controller.planning.limits import abilities_of
+from eee_testbed.eeectl.lab_name import lab_in_reach
+from eee_testbed.eeectl.notice import Notice
+from eee_testbed.eeectl.program_options import LaunchOptions
+from eee_testbed.eeectl.regulation.measured import end
+from eee_testbed.eeectl.regulation.options import ChoiceOptions, KnobOptions, TrialOptions
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.yaml_source import YamlSource
+from eee_testbed.measuring.experiments.experiment import LOOP_SAMPLES, LoopLevel, RegulationLevel
+from eee_testbed.measuring.experiments.experiment_file import experiment_of
+from eee_testbed.measuring.experiments.level_plans import level_of
+from eee_testbed.measuring.experiments.session import RunOptions, RunResult, run_new
+from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.measuring.regulating.choosing import Options, Traffic, choose
+from eee_testbed.measuring.regulating.comparison import FACT, Comparison
+from eee_testbed.measuring.regulating.in_trial import LoopsInTrials
+from eee_testbed.measuring.regulating.outcome import FACTOR, LOOPED, modelled_watts
+from eee_testbed.measuring.regulating.pre_run import ended_early, traffic_in
+from eee_testbed.regulation.levels import assumed_watts
+from eee_testbed.twin.lab.lateness import Lateness
 
 _COUNTING_GUARDS: Final[dict[str, Any]] = dict.fromkeys(
     ("twin_late_share", "processor_wait_share", "steal_share", "slow_share"), 1

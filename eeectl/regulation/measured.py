@@ -3,21 +3,21 @@
 from dataclasses import replace
 from pathlib import Path
 
-from analysis.calibration import load_calibration
-from controller.experiments.restoring import Agree
-from controller.experiments.session import RunOptions, RunResult, experiment_in, resume_run
-from controller.live.export.attach import ViewOptions
-from controller.regulating.in_trial import LoopsInTrials
-from eeectl.exit_status import DONE, INTERRUPTED
-from eeectl.lab_name import require_up
-from eeectl.regulation.comparison import Comparison, comparison_in
-from eeectl.regulation.outcome import network_watts, rows_of
-from eeectl.regulation.outcome_text import show
-from eeectl.run_output import print_result
-from lab.model import Lab
-from record.store import read_facts
-from record.trials import read_trials
-from twin.lab.lateness import Lateness
+from eee_testbed.analysis.calibration import load_calibration
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED
+from eee_testbed.eeectl.lab_name import require_up
+from eee_testbed.eeectl.regulation.outcome_text import show
+from eee_testbed.eeectl.run_output import print_result
+from eee_testbed.lab.model import Lab
+from eee_testbed.measuring.experiments.restoring import Agree
+from eee_testbed.measuring.experiments.session import RunOptions, RunResult, experiment_in, resume_run
+from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.measuring.regulating.comparison import Comparison, comparison_in
+from eee_testbed.measuring.regulating.in_trial import LoopsInTrials
+from eee_testbed.measuring.regulating.outcome import network_watts, rows_of
+from eee_testbed.record.store import read_facts
+from eee_testbed.record.trials import read_trials
+from eee_testbed.twin.lab.lateness import Lateness
 
 
 def resume_regulation(

@@ -6,18 +6,18 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from controller.experiments.experiment import LoopLevel
-from controller.experiments.launchers.table import LAUNCHERS
-from controller.planning.regulate import require_hold
-from controller.regulating.session import LoopOptions
-from eeectl.apply_options import seconds_of
-from eeectl.program_options import LaunchOptions
-from eeectl.regulation.choosing import Method, Peak, Traffic, peak_in, peak_named, swept
-from eeectl.regulation.pre_run import Source
-from eeectl.set_options import pairs, share_of, value
-from lab.errors import LabError
-from regulation.closed_loop import Settings
-from regulation.levels import Knob
+from eee_testbed.controller.planning.regulate import require_hold
+from eee_testbed.eeectl.apply_options import seconds_of
+from eee_testbed.eeectl.program_options import LaunchOptions
+from eee_testbed.eeectl.set_options import pairs, share_of, value
+from eee_testbed.lab.errors import LabError
+from eee_testbed.measuring.experiments.experiment import LoopLevel
+from eee_testbed.measuring.experiments.launchers.table import LAUNCHERS
+from eee_testbed.measuring.regulating.choosing import Method, Peak, Traffic, peak_in, peak_named, swept
+from eee_testbed.measuring.regulating.pre_run import Source
+from eee_testbed.measuring.regulating.session import LoopOptions
+from eee_testbed.regulation.closed_loop import Settings
+from eee_testbed.regulation.levels import Knob
 
 _Words = Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)]
 _Flag = Annotated[bool, Parameter(negative="")]
@@ -210,7 +210,7 @@ class RuleOptions:
     hub: str = ""
 
     def options(self, for_time: str | None = None) -> LoopOptions:
-        """The same for `controller.regulating`; LabError for what is out of range."""
+        """The same for `measuring.regulating`; LabError for what is out of range."""
         settings = Settings(
             high_water_mark=share_of(self.high_water_mark, "high-water mark"),
             deactivation_epochs=self.deactivation_epochs,

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Console
 from rich.table import Table
 
-from analysis.interval import Interval
-from analysis.report.table import cell_text
-from eeectl.regulation.choosing import byte_text
-from eeectl.regulation.comparison import Comparison
-from eeectl.regulation.outcome import CLOSED_LOOP, Row, metered_switches
-from lab.fitting_table import print_table
-from lab.model import Lab
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.table import cell_text
+from eee_testbed.lab.fitting_table import print_table
+from eee_testbed.lab.model import Lab
+from eee_testbed.measuring.regulating.choosing import byte_text
+from eee_testbed.measuring.regulating.comparison import Comparison
+from eee_testbed.measuring.regulating.outcome import CLOSED_LOOP, Row, metered_switches
 
 if TYPE_CHECKING:
-    from analysis.predict.regulated_watts import NetworkWatts
+    from eee_testbed.analysis.predict.regulated_watts import NetworkWatts
 
 _HEADS: Final = ("CHOICE", "OFF", "SLOWER", "EEE", "TRUNKS, W", "SLOWDOWN", "SAVING, METER", "SAVING, MODEL")
 

@@ -5,26 +5,26 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from controller.applying.apply import Planner
-from controller.applying.journal import Journal, JournalState, read_journal
-from controller.applying.port_proof import PortProofs
-from controller.applying.recover import adopt, confirm, require_same_inventory
-from controller.applying.run_notes import RunNotes
-from controller.applying.work import Work
-from controller.experiments.restoring import Agree, clear_up
-from controller.model.state import State, diff
-from controller.planning.plan_text import print_head
-from controller.planning.proof import ProvedPlan, ProvedRollback
-from controller.planning.rollback import Position, restore_plan
-from controller.planning.routing_options import Head, RoutingOptions, work_out
-from eeectl.apply_options import ApplyOptions
-from eeectl.exit_status import DONE, REFUSED
-from eeectl.interactive import ask_person, attended, plan_and_apply
-from eeectl.journal_text import interruptible, journal_of, print_differences
-from eeectl.lab_name import LabName
-from eeectl.run_output import agreement
-from eeectl.verbs.plan import OBSERVED
-from lab.errors import LabError
+from eee_testbed.controller.applying.apply import Planner
+from eee_testbed.controller.applying.journal import Journal, JournalState, read_journal
+from eee_testbed.controller.applying.port_proof import PortProofs
+from eee_testbed.controller.applying.recover import adopt, confirm, require_same_inventory
+from eee_testbed.controller.applying.run_notes import RunNotes
+from eee_testbed.controller.applying.work import Work
+from eee_testbed.controller.model.state import State, diff
+from eee_testbed.controller.planning.plan_text import print_head
+from eee_testbed.controller.planning.proof import ProvedPlan, ProvedRollback
+from eee_testbed.controller.planning.rollback import Position, restore_plan
+from eee_testbed.controller.planning.routing_options import Head, RoutingOptions, work_out
+from eee_testbed.eeectl.apply_options import ApplyOptions
+from eee_testbed.eeectl.exit_status import DONE, REFUSED
+from eee_testbed.eeectl.interactive import ask_person, attended, plan_and_apply
+from eee_testbed.eeectl.journal_text import interruptible, journal_of, print_differences
+from eee_testbed.eeectl.lab_name import LabName
+from eee_testbed.eeectl.run_output import agreement
+from eee_testbed.eeectl.verbs.plan import OBSERVED
+from eee_testbed.lab.errors import LabError
+from eee_testbed.measuring.experiments.restoring import Agree, clear_up
 
 Yes = Annotated[bool, Parameter(negative="")]
 

@@ -9,27 +9,27 @@ from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
-from analysis.compare import Energies, Metered
-from benchmarks.program import Placement
-from benchmarks.table import PROGRAMS
-from controller.experiments.experiment_file import experiment_of
-from controller.experiments.session import RunOptions, RunResult, run_new, validated_lab
-from controller.experiments.traffic import node_traffic, read_traffic
-from eeectl.after_dashes import AfterDashes
-from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
-from eeectl.lab_name import require_up
-from eeectl.lab_text import text_width
-from eeectl.notice import Notice
-from eeectl.program_list import plain_program, print_programs
-from eeectl.program_options import ProgramOptions, program_of
-from eeectl.set_options import pairs
-from lab.errors import LabError
-from lab.yaml_source import YamlSource
-from record.event_kinds import EventKind
-from record.samples import RunSamples
-from record.store import read_events
-from record.trials import Trial, read_trials
-from twin.lab.lateness import Lateness
+from eee_testbed.analysis.compare import Energies, Metered
+from eee_testbed.benchmarks.program import Placement
+from eee_testbed.benchmarks.table import PROGRAMS
+from eee_testbed.eeectl.after_dashes import AfterDashes
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED
+from eee_testbed.eeectl.lab_name import require_up
+from eee_testbed.eeectl.lab_text import text_width
+from eee_testbed.eeectl.notice import Notice
+from eee_testbed.eeectl.program_list import plain_program, print_programs
+from eee_testbed.eeectl.program_options import ProgramOptions, program_of
+from eee_testbed.eeectl.set_options import pairs
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.yaml_source import YamlSource
+from eee_testbed.measuring.experiments.experiment_file import experiment_of
+from eee_testbed.measuring.experiments.session import RunOptions, RunResult, run_new, validated_lab
+from eee_testbed.measuring.experiments.traffic import node_traffic, read_traffic
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.store import read_events
+from eee_testbed.record.trials import Trial, read_trials
+from eee_testbed.twin.lab.lateness import Lateness
 
 _TRAFFIC: Final = "traffic.json"
 

@@ -7,13 +7,13 @@ from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
-from analysis.expect import Answer, Expectation, Figure, Judged, judge, worst
-from analysis.report.report_data import read_report_data
-from analysis.report.shown import figures_of
-from analysis.report.table import cell_text, number
-from eeectl.exit_status import BROKEN, DONE, NOT_SHOWN
-from eeectl.runs_of import runs_of
-from lab.errors import LabError
+from eee_testbed.analysis.expect import Answer, Expectation, Figure, Judged, judge, worst
+from eee_testbed.analysis.report.report_data import read_report_data
+from eee_testbed.analysis.report.shown import figures_of
+from eee_testbed.analysis.report.table import cell_text, number
+from eee_testbed.eeectl.exit_status import BROKEN, DONE, NOT_SHOWN
+from eee_testbed.eeectl.runs_of import runs_of
+from eee_testbed.lab.errors import LabError
 
 check_app = App(name="check")
 

@@ -9,14 +9,14 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
-from analysis.compare import Comparison
-from analysis.compare_runs import Side, compare_sides
-from analysis.interval import Interval
-from analysis.run_lab import lab_of_run
-from eeectl.set_options import names_in
-from lab.errors import LabError
-from lab.fitting_table import print_table
-from record.store import read_facts
+from eee_testbed.analysis.compare import Comparison
+from eee_testbed.analysis.compare_runs import Side, compare_sides
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.run_lab import lab_of_run
+from eee_testbed.eeectl.set_options import names_in
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_table import print_table
+from eee_testbed.record.store import read_facts
 
 compare_app = App(name="compare")
 

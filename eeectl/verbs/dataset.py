@@ -9,17 +9,17 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from dataset.check import checked
-from dataset.measured import measured_of
-from dataset.package import DESCRIPTION, write_data_set, wrong_sums
-from dataset.power import LABS, REDUCED, WHOLE, power_rows, truth_of
-from dataset.schema import POINTS, POWER, TRUTHS
-from dataset.sources import frame, points, truth_rows
-from eeectl.exit_status import DONE, REFUSED
-from eeectl.runs_of import runs_of
-from lab import durable
-from lab.errors import LabError
-from record.checkout import described
+from eee_testbed.dataset.check import checked
+from eee_testbed.dataset.measured import measured_of
+from eee_testbed.dataset.package import DESCRIPTION, write_data_set, wrong_sums
+from eee_testbed.dataset.power import LABS, REDUCED, WHOLE, power_rows, truth_of
+from eee_testbed.dataset.schema import POINTS, POWER, TRUTHS
+from eee_testbed.dataset.sources import frame, points, truth_rows
+from eee_testbed.eeectl.exit_status import DONE, REFUSED
+from eee_testbed.eeectl.runs_of import runs_of
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import LabError
+from eee_testbed.record.checkout import described
 
 dataset_app = App(
     name="dataset", help="Build a data set of power against packet interval; check and export measured files for it."

@@ -6,23 +6,23 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from controller.applying.observe import ask_switches, read_eee
-from controller.applying.work import Work
-from controller.checking.eee_links import EeeEnd, EeeLink, SwitchEee, eee_links
-from controller.checking.port_links import QUERIES, read_port_links
-from controller.model.state import State
-from controller.planning.proof import ProvedPlan
-from controller.planning.regulate import eee, require_hold
-from controller.planning.routing_options import management_of
-from controller.transports.session import Session
-from eeectl.apply_options import ApplyOptions
-from eeectl.eee_text import eee_text
-from eeectl.interactive import plan_and_apply
-from eeectl.lab_name import LabName, lab_in_reach
-from eeectl.lab_text import text_width
-from lab.errors import DeviceError
-from lab.model import Switch
-from lab.named_links import links_named
+from eee_testbed.controller.applying.observe import ask_switches, read_eee
+from eee_testbed.controller.applying.work import Work
+from eee_testbed.controller.checking.eee_links import EeeEnd, EeeLink, SwitchEee, eee_links
+from eee_testbed.controller.checking.port_links import QUERIES, read_port_links
+from eee_testbed.controller.model.state import State
+from eee_testbed.controller.planning.proof import ProvedPlan
+from eee_testbed.controller.planning.regulate import eee, require_hold
+from eee_testbed.controller.planning.routing_options import management_of
+from eee_testbed.controller.transports.session import Session
+from eee_testbed.eeectl.apply_options import ApplyOptions
+from eee_testbed.eeectl.eee_text import eee_text
+from eee_testbed.eeectl.interactive import plan_and_apply
+from eee_testbed.eeectl.lab_name import LabName, lab_in_reach
+from eee_testbed.eeectl.lab_text import text_width
+from eee_testbed.lab.errors import DeviceError
+from eee_testbed.lab.model import Switch
+from eee_testbed.lab.named_links import links_named
 
 eee_app = App(name="eee", help="Energy-Efficient Ethernet at both ends of links: switch it, and see what it does.")
 

@@ -6,12 +6,12 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from analysis.calibration import PowerPart, load_calibration, save_calibration
-from analysis.fit_runs import FitResult, Part, fit_runs
-from analysis.run_lab import run_folder
-from eeectl.calibration_text import calibration_text
-from lab.errors import LabError
-from record.samples import RunSamples
+from eee_testbed.analysis.calibration import PowerPart, load_calibration, save_calibration
+from eee_testbed.analysis.fit_runs import FitResult, Part, fit_runs
+from eee_testbed.analysis.run_lab import run_folder
+from eee_testbed.eeectl.calibration_text import calibration_text
+from eee_testbed.lab.errors import LabError
+from eee_testbed.record.samples import RunSamples
 
 fit_app = App(name="fit")
 

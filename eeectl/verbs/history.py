@@ -9,21 +9,28 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 from rich.table import Table
 
-from controller.applying.history import PastChange, read_history, restored_runs, rollback_plans, take_back, to_take_back
-from controller.applying.journal import Journal
-from controller.applying.put_back import as_it_was
-from controller.applying.recover import require_same_inventory
-from controller.applying.statefolder import StateFolder
-from controller.model.state import State, diff
-from controller.planning.plan_text import counted, print_steps
-from controller.planning.proof import ProvedRollback
-from eeectl import lab_text as show
-from eeectl.exit_status import DONE, REFUSED
-from eeectl.interactive import ask_person, attended
-from eeectl.journal_text import interruptible, journal_of, print_differences
-from eeectl.lab_name import LabName, known_lab
-from lab.errors import LabError
-from lab.fitting_table import print_table
+from eee_testbed.controller.applying.history import (
+    PastChange,
+    read_history,
+    restored_runs,
+    rollback_plans,
+    take_back,
+    to_take_back,
+)
+from eee_testbed.controller.applying.journal import Journal
+from eee_testbed.controller.applying.put_back import as_it_was
+from eee_testbed.controller.applying.recover import require_same_inventory
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.model.state import State, diff
+from eee_testbed.controller.planning.plan_text import counted, print_steps
+from eee_testbed.controller.planning.proof import ProvedRollback
+from eee_testbed.eeectl import lab_text as show
+from eee_testbed.eeectl.exit_status import DONE, REFUSED
+from eee_testbed.eeectl.interactive import ask_person, attended
+from eee_testbed.eeectl.journal_text import interruptible, journal_of, print_differences
+from eee_testbed.eeectl.lab_name import LabName, known_lab
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_table import print_table
 
 history_app = App(name="history")
 rollback_app = App(name="rollback")

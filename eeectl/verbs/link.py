@@ -5,21 +5,21 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from controller.applying.work import Work
-from controller.model.state import State
-from controller.planning.check import Management
-from controller.planning.lag_setup import set_up_lag, take_down_lag
-from controller.planning.limits import Abilities
-from controller.planning.members import lag_with, member_off, member_on
-from controller.planning.proof import ProvedPlan
-from controller.planning.regulate import flow_control, link_off, link_on, link_speed
-from controller.planning.routing_options import management_of
-from eeectl.apply_options import ApplyOptions
-from eeectl.interactive import plan_and_apply
-from eeectl.lab_name import LabName
-from lab.errors import PlanError
-from lab.model import Lab, Link
-from lab.named_links import lag_named, links_named, trunk_named, trunk_or_member_named
+from eee_testbed.controller.applying.work import Work
+from eee_testbed.controller.model.state import State
+from eee_testbed.controller.planning.check import Management
+from eee_testbed.controller.planning.lag_setup import set_up_lag, take_down_lag
+from eee_testbed.controller.planning.limits import Abilities
+from eee_testbed.controller.planning.members import lag_with, member_off, member_on
+from eee_testbed.controller.planning.proof import ProvedPlan
+from eee_testbed.controller.planning.regulate import flow_control, link_off, link_on, link_speed
+from eee_testbed.controller.planning.routing_options import management_of
+from eee_testbed.eeectl.apply_options import ApplyOptions
+from eee_testbed.eeectl.interactive import plan_and_apply
+from eee_testbed.eeectl.lab_name import LabName
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.model import Lab, Link
+from eee_testbed.lab.named_links import lag_named, links_named, trunk_named, trunk_or_member_named
 
 link_app = App(
     name="link",

@@ -5,14 +5,14 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from controller.applying.observe import observe_lab
-from controller.drivers.table import capabilities_of
-from controller.model.state import factory_state
-from controller.planning.limits import abilities_of
-from controller.planning.plan_text import plan_json, print_head, print_steps
-from controller.planning.routing_options import RoutingOptions, work_out
-from eeectl.exit_status import DONE, PENDING
-from eeectl.lab_name import LabName, known_lab, lab_in_reach
+from eee_testbed.controller.applying.observe import observe_lab
+from eee_testbed.controller.drivers.table import capabilities_of
+from eee_testbed.controller.model.state import factory_state
+from eee_testbed.controller.planning.limits import abilities_of
+from eee_testbed.controller.planning.plan_text import plan_json, print_head, print_steps
+from eee_testbed.controller.planning.routing_options import RoutingOptions, work_out
+from eee_testbed.eeectl.exit_status import DONE, PENDING
+from eee_testbed.eeectl.lab_name import LabName, known_lab, lab_in_reach
 
 ASSUMED = "as from the factory: every port up, untagged in VLAN 1, spanning tree on (assumed, nothing was observed)"
 OBSERVED = "as the switches are now"

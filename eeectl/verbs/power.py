@@ -10,15 +10,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from controller.applying.lock import Lock
-from controller.applying.statefolder import StateFolder
-from controller.power.family import Channel, StripReading
-from controller.power.outlet_names import wrong_names
-from controller.power.outlets import Meter, Switched, outlets_named
-from eeectl.lab_name import LabName, known_lab, require_up
-from lab.errors import LabError
-from lab.fitting_table import print_table
-from lab.model import Lab, Outlet, Strip
+from eee_testbed.controller.applying.lock import Lock
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.strips.family import Channel, StripReading
+from eee_testbed.controller.strips.outlet_names import wrong_names
+from eee_testbed.controller.strips.outlets import Meter, Switched, outlets_named
+from eee_testbed.eeectl.lab_name import LabName, known_lab, require_up
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_table import print_table
+from eee_testbed.lab.model import Lab, Outlet, Strip
 
 power_app = App(name="power", help="Metered power strips: read watts and joules, switch outlets.")
 

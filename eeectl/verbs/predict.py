@@ -7,24 +7,24 @@ from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
-from analysis.calibration import load_calibration
-from analysis.predict.best_hold import BestHold, best_hold
-from analysis.predict.other_networks import PAPER_LINK, NetworkModel, predict_topologies
-from analysis.predict.prediction import Prediction, Predictor
-from analysis.predict.site import Site
-from analysis.predict.topologies import Topology, topologies_named
-from analysis.predict.what_if import WhatIf, parse_what_if
-from analysis.programs.profile import Profile, load_profile, save_profile
-from analysis.programs.profile_reading import profiles_of
-from analysis.run_lab import lab_of_run, link_mbps, run_folder
-from eeectl.lab_text import text_width
-from eeectl.prediction_text import Answers, prediction_plain, predictions_text
-from eeectl.replayed_predictions import Replays, predict_replayed
-from lab.errors import LabError
-from lab.folder import find_lab, load_lab
-from lab.model import Lab
-from record.store import read_facts
-from simulation.predicted import Simulator, network_named
+from eee_testbed.analysis.calibration import load_calibration
+from eee_testbed.analysis.predict.best_hold import BestHold, best_hold
+from eee_testbed.analysis.predict.other_networks import PAPER_LINK, NetworkModel, predict_topologies
+from eee_testbed.analysis.predict.prediction import Prediction, Predictor
+from eee_testbed.analysis.predict.site import Site
+from eee_testbed.analysis.predict.topologies import Topology, topologies_named
+from eee_testbed.analysis.predict.what_if import WhatIf, parse_what_if
+from eee_testbed.analysis.programs.profile import Profile, load_profile, save_profile
+from eee_testbed.analysis.programs.profile_reading import profiles_of
+from eee_testbed.analysis.run_lab import lab_of_run, link_mbps, run_folder
+from eee_testbed.eeectl.lab_text import text_width
+from eee_testbed.eeectl.prediction_text import Answers, prediction_plain, predictions_text
+from eee_testbed.eeectl.replayed_predictions import Replays, predict_replayed
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.record.store import read_facts
+from eee_testbed.simulation.predicted import Simulator, network_named
 
 predict_app = App(name="predict")
 

@@ -13,26 +13,26 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
-from agents.echo.plan import parse_range, parse_steps
-from agents.recording import Recording
-from agents.stream import AgentError
-from analysis.calibration import Estimate, LinkPolicy
-from analysis.interval import NotEnoughData
-from analysis.links.fit_links import ProbedPair, link_policy, probed_pairs
-from analysis.links.probed_path import path_links
-from controller.experiments.experiment_file import experiment_of
-from controller.experiments.probing import ECHOES, eee_sentence, read_lines
-from controller.experiments.session import RunOptions, run_new, validated_lab
-from eeectl.exit_status import DONE
-from eeectl.lab_name import LabName, known_lab, lab_operand, require_up
-from eeectl.set_options import pair_in
-from lab.errors import LabError
-from lab.fitting_table import print_table
-from lab.yaml_source import YamlSource
-from record.samples import RunSamples
-from record.trial_events import trial_folder
-from record.trials import Trial, read_trials
-from twin.lab.lateness import Lateness
+from eee_testbed.agents.echo.plan import parse_range, parse_steps
+from eee_testbed.agents.recording import Recording
+from eee_testbed.agents.stream import AgentError
+from eee_testbed.analysis.calibration import Estimate, LinkPolicy
+from eee_testbed.analysis.interval import NotEnoughData
+from eee_testbed.analysis.links.fit_links import ProbedPair, link_policy, probed_pairs
+from eee_testbed.analysis.links.probed_path import path_links
+from eee_testbed.eeectl.exit_status import DONE
+from eee_testbed.eeectl.lab_name import LabName, known_lab, lab_operand, require_up
+from eee_testbed.eeectl.set_options import pair_in
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_table import print_table
+from eee_testbed.lab.yaml_source import YamlSource
+from eee_testbed.measuring.experiments.experiment_file import experiment_of
+from eee_testbed.measuring.experiments.probing import ECHOES, eee_sentence, read_lines
+from eee_testbed.measuring.experiments.session import RunOptions, run_new, validated_lab
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.trial_events import trial_folder
+from eee_testbed.record.trials import Trial, read_trials
+from eee_testbed.twin.lab.lateness import Lateness
 
 _MOST_US: Final = 60e6
 _BINS: Final = 16

@@ -5,15 +5,22 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from controller.live.export.attach import ViewOptions
-from eeectl.exit_status import DONE
-from eeectl.notice import Notice
-from eeectl.program_options import LaunchOptions
-from eeectl.regulation.auto import regulate_auto
-from eeectl.regulation.chosen import choose_links, measure_choices
-from eeectl.regulation.measured import resume_regulation, show_table
-from eeectl.regulation.options import ChoiceOptions, EndOptions, KnobOptions, RuleOptions, TrialOptions, parameters_in
-from eeectl.run_output import agreement
+from eee_testbed.eeectl.exit_status import DONE
+from eee_testbed.eeectl.notice import Notice
+from eee_testbed.eeectl.program_options import LaunchOptions
+from eee_testbed.eeectl.regulation.auto import regulate_auto
+from eee_testbed.eeectl.regulation.chosen import choose_links, measure_choices
+from eee_testbed.eeectl.regulation.measured import resume_regulation, show_table
+from eee_testbed.eeectl.regulation.options import (
+    ChoiceOptions,
+    EndOptions,
+    KnobOptions,
+    RuleOptions,
+    TrialOptions,
+    parameters_in,
+)
+from eee_testbed.eeectl.run_output import agreement
+from eee_testbed.measuring.live.export.attach import ViewOptions
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _Json = Annotated[bool, Parameter(name="--json", negative="")]

@@ -7,14 +7,14 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from analysis.calibration import load_calibration
-from analysis.report.report_data import in_sides, read_report_data
-from analysis.report.styles import STYLES, StyleName
-from analysis.report.trial_table import trial_table
-from eeectl.report_files import ReportFiles, page_file, replace_file
-from eeectl.runs_of import runs_of
-from lab.errors import LabError
-from simulation.folder import is_simulation
+from eee_testbed.analysis.calibration import load_calibration
+from eee_testbed.analysis.report.report_data import in_sides, read_report_data
+from eee_testbed.analysis.report.styles import STYLES, StyleName
+from eee_testbed.analysis.report.trial_table import trial_table
+from eee_testbed.eeectl.report_files import ReportFiles, page_file, replace_file
+from eee_testbed.eeectl.runs_of import runs_of
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.folder import is_simulation
 
 report_app = App(name="report")
 
@@ -74,7 +74,7 @@ def report(
     if trials is not None:
         return _write_trials(folders, output)
 
-    from analysis.report.page import page, report_of  # noqa: PLC0415 - drawing takes a second to load
+    from eee_testbed.analysis.report.page import page, report_of  # noqa: PLC0415 - drawing takes a second to load
 
     known = load_calibration(calibration) if calibration is not None else None
     where = page_file(output, folders[0])
@@ -109,9 +109,9 @@ def simulation_folder(name: str) -> Path | None:
 
 def report_simulations(folders: Sequence[Path], output: Path | None, files: ReportFiles | None = None) -> Path:
     """Make the page of simulations; where it is."""
-    from simulation.replay.results import are_replays  # noqa: PLC0415 - descriptions take half a second to load
-    from simulation.report.data import read_simulation  # noqa: PLC0415
-    from simulation.report.page import page, report_of  # noqa: PLC0415 - drawing takes a second to load
+    from eee_testbed.simulation.replay.results import are_replays  # noqa: PLC0415 - descriptions take half a second to load
+    from eee_testbed.simulation.report.data import read_simulation  # noqa: PLC0415
+    from eee_testbed.simulation.report.page import page, report_of  # noqa: PLC0415 - drawing takes a second to load
 
     where = page_file(output, folders[0])
     files = ReportFiles() if files is None else files
@@ -127,7 +127,7 @@ def report_simulations(folders: Sequence[Path], output: Path | None, files: Repo
 
 
 def _report_replays(folders: Sequence[Path], where: Path, files: ReportFiles) -> Path:
-    from simulation.report.replays import page, read_data, report_of  # noqa: PLC0415 - drawing takes a second to load
+    from eee_testbed.simulation.report.replays import page, read_data, report_of  # noqa: PLC0415 - drawing takes a second to load
 
     every = [read_data(folder) for folder in folders]
     found = report_of(every)

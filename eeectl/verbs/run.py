@@ -8,9 +8,14 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from controller.experiments.experiment import Experiment
-from controller.experiments.experiment_file import read_experiment
-from controller.experiments.session import (
+from eee_testbed.eeectl.lab_name import LabName, lab_operand, require_up
+from eee_testbed.eeectl.notice import Notice
+from eee_testbed.eeectl.run_output import agreement, print_order, print_result
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.yaml_source import YamlSource
+from eee_testbed.measuring.experiments.experiment import Experiment
+from eee_testbed.measuring.experiments.experiment_file import read_experiment
+from eee_testbed.measuring.experiments.session import (
     RunOptions,
     RunResult,
     experiment_in,
@@ -21,14 +26,9 @@ from controller.experiments.session import (
     run_preflight,
     validated_lab,
 )
-from controller.live.export.attach import ViewOptions
-from controller.regulating.in_trial import LoopsInTrials
-from eeectl.lab_name import LabName, lab_operand, require_up
-from eeectl.notice import Notice
-from eeectl.run_output import agreement, print_order, print_result
-from lab.errors import LabError
-from lab.yaml_source import YamlSource
-from twin.lab.lateness import Lateness
+from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.measuring.regulating.in_trial import LoopsInTrials
+from eee_testbed.twin.lab.lateness import Lateness
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
@@ -144,8 +144,8 @@ def _resume_regulation(
     folder: Path, views: ViewOptions, blocks: int, notice: Notice, *, yes: bool, as_json: bool
 ) -> int | None:
     """The exit status; None if the run is not of `eeectl regulate`."""
-    from eeectl.regulation.comparison import compares  # noqa: PLC0415 - what chooses links takes a second to load
-    from eeectl.regulation.measured import resume_regulation  # noqa: PLC0415
+    from eee_testbed.eeectl.regulation.measured import resume_regulation  # noqa: PLC0415
+    from eee_testbed.measuring.regulating.comparison import compares  # noqa: PLC0415 - what chooses links takes a second to load
 
     if not compares(folder):
         return None

@@ -13,27 +13,27 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from analysis.interval import Interval
-from analysis.report.findings.finding import with_unit
-from eeectl.exit_status import DONE
-from eeectl.going_on import keeping
-from eeectl.replayed_programs import best_policy, simulate_programs
-from eeectl.studies import StudyOptions, simulate_study_file
-from eeectl.verbs.report import report_simulations
-from lab.errors import LabError
-from lab.fitting_table import print_table
-from simulation.calibrated import Calibrated
-from simulation.description import Description, EngineName
-from simulation.description_file import read_description
-from simulation.point import BrokenSimulation, Point, needed_cycles
-from simulation.pool import Pool, first_of_mpi, local_pool, mpi_pool, mpi_processes
-from simulation.results import Results
-from simulation.studies.study import is_study
-from simulation.sweep import simulate as simulate_all
-from simulation.worker import Simulated
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.findings.finding import with_unit
+from eee_testbed.eeectl.exit_status import DONE
+from eee_testbed.eeectl.going_on import keeping
+from eee_testbed.eeectl.replayed_programs import best_policy, simulate_programs
+from eee_testbed.eeectl.studies import StudyOptions, simulate_study_file
+from eee_testbed.eeectl.verbs.report import report_simulations
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_table import print_table
+from eee_testbed.simulation.calibrated import Calibrated
+from eee_testbed.simulation.description import Description, EngineName
+from eee_testbed.simulation.description_file import read_description
+from eee_testbed.simulation.point import BrokenSimulation, Point, needed_cycles
+from eee_testbed.simulation.pool import Pool, first_of_mpi, local_pool, mpi_pool, mpi_processes
+from eee_testbed.simulation.results import Results
+from eee_testbed.simulation.studies.study import is_study
+from eee_testbed.simulation.sweep import simulate as simulate_all
+from eee_testbed.simulation.worker import Simulated
 
 if TYPE_CHECKING:
-    from simulation.report.data import SimulationData
+    from eee_testbed.simulation.report.data import SimulationData
 
 simulate_app = App(name="simulate")
 
@@ -154,7 +154,7 @@ def _simulate(description: Description, folder: Path, pool: Pool, *, report: boo
     with keeping(lambda: len(results.points), "point", folder), results.alone():
         simulate_all(fitted, results, pool, done, draws)
     page = report_simulations([folder], None) if report else None
-    from simulation.report.data import read_simulation  # noqa: PLC0415 - models of power take a second to load
+    from eee_testbed.simulation.report.data import read_simulation  # noqa: PLC0415 - models of power take a second to load
 
     data = read_simulation(folder)
     if as_json:

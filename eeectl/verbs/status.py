@@ -5,11 +5,11 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from controller.applying.statefolder import StateFolder
-from controller.model.state import State
-from eeectl.exit_status import DONE, PENDING
-from eeectl.lab_name import LabName, known_lab, require_up
-from eeectl.lab_status import is_pending, print_status, report_of
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.model.state import State
+from eee_testbed.eeectl.exit_status import DONE, PENDING
+from eee_testbed.eeectl.lab_name import LabName, known_lab, require_up
+from eee_testbed.eeectl.lab_status import is_pending, print_status, report_of
 
 Json = Annotated[bool, Parameter(name="--json", negative="")]
 
@@ -38,7 +38,7 @@ def status(
     known = known_lab(lab)
 
     def observe() -> State:
-        from controller.applying.observe import observe_lab  # noqa: PLC0415 - drivers take long to load
+        from eee_testbed.controller.applying.observe import observe_lab  # noqa: PLC0415 - drivers take long to load
 
         require_up(known)
         return observe_lab(known)

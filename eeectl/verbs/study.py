@@ -11,27 +11,27 @@ from typing import Annotated, Any, Final
 from cyclopts import App, Parameter
 from rich.console import Console
 
-from controller.experiments.experiment_file import experiment_of
-from controller.experiments.launchers.table import DEFAULT
-from controller.experiments.validation import validate_experiment
-from controller.live.export.attach import ViewOptions
-from eeectl.after_dashes import AfterDashes
-from eeectl.exit_status import DONE, INTERRUPTED, PENDING
-from eeectl.lab_name import LabName, lab_in_reach, lab_operand
-from eeectl.notice import Notice
-from eeectl.program_options import launcher_content
-from eeectl.set_options import names_in, pairs, share_of, value
-from eeectl.study.commands import run_eeectl
-from eeectl.study.design import PILOT, Design, StudiedProgram, design
-from eeectl.study.folder import ROOT, Aim, StudyFolder
-from eeectl.study.measuring import Measuring
-from eeectl.study.pace import Pace
-from eeectl.study.programs import programs_in
-from eeectl.study.standing import KNOWN, read_standing
-from lab.errors import LabError
-from lab.folder import find_lab, load_lab
-from lab.model import Lab
-from lab.yaml_source import YamlSource
+from eee_testbed.eeectl.after_dashes import AfterDashes
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, PENDING
+from eee_testbed.eeectl.lab_name import LabName, lab_in_reach, lab_operand
+from eee_testbed.eeectl.notice import Notice
+from eee_testbed.eeectl.pace import Pace
+from eee_testbed.eeectl.program_options import launcher_content
+from eee_testbed.eeectl.set_options import names_in, pairs, share_of, value
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.yaml_source import YamlSource
+from eee_testbed.measuring.experiments.experiment_file import experiment_of
+from eee_testbed.measuring.experiments.launchers.table import DEFAULT
+from eee_testbed.measuring.experiments.validation import validate_experiment
+from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.measuring.study.commands import run_eeectl
+from eee_testbed.measuring.study.design import PILOT, Design, StudiedProgram, design
+from eee_testbed.measuring.study.folder import ROOT, Aim, StudyFolder
+from eee_testbed.measuring.study.measuring import Measuring
+from eee_testbed.measuring.study.programs import programs_in
+from eee_testbed.measuring.study.standing import KNOWN, read_standing
 
 study_app = App(name="study", usage="Usage: eeectl study [LAB] [OPTIONS] [-- COMMAND...]")
 

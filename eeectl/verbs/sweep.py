@@ -5,17 +5,17 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from controller.experiments.experiment_file import experiment_of
-from controller.experiments.session import RunOptions, run_new, validated_lab
-from controller.live.export.attach import ViewOptions
-from eeectl.after_dashes import AfterDashes
-from eeectl.lab_name import require_up
-from eeectl.notice import Notice
-from eeectl.program_options import ProgramOptions, program_of
-from eeectl.run_output import print_order, print_result
-from eeectl.set_options import pairs, value
-from lab.yaml_source import YamlSource
-from twin.lab.lateness import Lateness
+from eee_testbed.eeectl.after_dashes import AfterDashes
+from eee_testbed.eeectl.lab_name import require_up
+from eee_testbed.eeectl.notice import Notice
+from eee_testbed.eeectl.program_options import ProgramOptions, program_of
+from eee_testbed.eeectl.run_output import print_order, print_result
+from eee_testbed.eeectl.set_options import pairs, value
+from eee_testbed.lab.yaml_source import YamlSource
+from eee_testbed.measuring.experiments.experiment_file import experiment_of
+from eee_testbed.measuring.experiments.session import RunOptions, run_new, validated_lab
+from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.twin.lab.lateness import Lateness
 
 _Flag = Annotated[bool, Parameter(negative="")]
 

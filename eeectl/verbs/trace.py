@@ -9,15 +9,15 @@ from cyclopts import App, Parameter
 from cyclopts.validators import Number
 from rich.table import Table
 
-from eeectl.exit_status import DONE
-from eeectl.lab_text import console
-from lab.errors import LabError
-from lab.fitting_table import print_table
-from lab.plain_text import one_line
-from simulation.replay.program import Program, read_program, write_program
-from simulation.replay.readers.reading import Options
-from simulation.replay.readers.table import import_trace
-from simulation.replay.summary import SHORT_NS, Spread, Summary, summary_of
+from eee_testbed.eeectl.exit_status import DONE
+from eee_testbed.eeectl.lab_text import console
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_table import print_table
+from eee_testbed.lab.plain_text import one_line
+from eee_testbed.simulation.replay.program import Program, read_program, write_program
+from eee_testbed.simulation.replay.readers.reading import Options
+from eee_testbed.simulation.replay.readers.table import import_trace
+from eee_testbed.simulation.replay.summary import SHORT_NS, Spread, Summary, summary_of
 
 trace_app = App(name="trace", help="Import traces of MPI programs as replay files, and show what such a file holds.")
 

@@ -13,18 +13,18 @@ from typing import Annotated, Final
 from cyclopts import App, Parameter
 from rich.console import Console
 
-from controller.collecting.collect import check_period
-from controller.live.clocks import WallPace
-from controller.live.export.attach import ViewOptions, Views, listening_at
-from controller.live.export.trouble import TroubleReport
-from controller.live.feeds import Feed, LabFeed
-from controller.live.screen.once import as_text
-from controller.live.screen.terminal_size import size_of
-from controller.live.state.view import LabView
-from controller.live.web.server import Board, PageServer
-from eeectl.lab_name import known_lab, require_up
-from eeectl.watched import clock_reader, followed, own_clock
-from lab.errors import LabError
+from eee_testbed.eeectl.lab_name import known_lab, require_up
+from eee_testbed.eeectl.watched import clock_reader, followed, own_clock
+from eee_testbed.lab.errors import LabError
+from eee_testbed.measuring.collecting.collect import check_period
+from eee_testbed.measuring.live.clocks import WallPace
+from eee_testbed.measuring.live.export.attach import ViewOptions, Views, listening_at
+from eee_testbed.measuring.live.export.trouble import TroubleReport
+from eee_testbed.measuring.live.feeds import Feed, LabFeed
+from eee_testbed.measuring.live.screen.once import as_text
+from eee_testbed.measuring.live.screen.terminal_size import size_of
+from eee_testbed.measuring.live.state.view import LabView
+from eee_testbed.measuring.live.web.server import Board, PageServer
 
 watch_app = App(
     name="watch",
@@ -146,7 +146,7 @@ def _print(view: LabView, *, as_json: bool) -> None:
 
 
 def _draw(feed: Feed, view: LabView, path: Path, size: tuple[int, int]) -> None:
-    from controller.live.screen.screenshot import svg_of  # noqa: PLC0415 - textual, as below
+    from eee_testbed.measuring.live.screen.screenshot import svg_of  # noqa: PLC0415 - textual, as below
 
     drawing = svg_of(feed, view, size)
     try:
@@ -188,7 +188,7 @@ def _screen(feed: Feed) -> int:
     read_clock = own_clock()
     if read_clock is not None:
         os.environ.setdefault("TEXTUAL_FPS", _FRAMES_A_SECOND)
-    from controller.live.screen.app import WatchApp  # noqa: PLC0415 - textual costs every other verb a quarter of a second
+    from eee_testbed.measuring.live.screen.app import WatchApp  # noqa: PLC0415 - textual costs every other verb a quarter of a second
 
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         raise LabError("this terminal cannot show the live view: use --once, --json or --no-screen.")

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from eee_engine import VirtualEngine
 
-from agents.gap_histogram import GapHistogram, lower_edges_ns
-from agents.link_tap import OUTGOING
-from analysis.calibration import Estimate
-from analysis.programs.profile import Gaps, NodeGaps, Profile
+from eee_testbed.agents.gap_histogram import GapHistogram, lower_edges_ns
+from eee_testbed.agents.link_tap import OUTGOING
+from eee_testbed.analysis.calibration import Estimate
+from eee_testbed.analysis.programs.profile import Gaps, NodeGaps, Profile
 
 if TYPE_CHECKING:
     from eee_engine import LpiTiming

@@ -29,9 +29,9 @@ from typing import TYPE_CHECKING, Any, Final
 from eee_engine import NetworkSimulation, network_facts
 from scipy.stats import t as student
 
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.point import begin
 from evaluation.accuracy.booksim2_cases import CASES, Case
-from simulation.description import Description
-from simulation.point import begin
 
 if TYPE_CHECKING:
     from eee_engine import SimulatedInterval

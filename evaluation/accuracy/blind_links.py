@@ -20,10 +20,10 @@ from typing import Any, Final
 import numpy as np
 from scipy import stats
 
-from analysis.interval import Interval
-from analysis.links.eee_policy import PolicyFit, fit_policy
-from analysis.links.probes import ECHO_WIRE_BYTE, Probes
-from analysis.links.sleep_path import SleepPath, Transmitter
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.links.eee_policy import PolicyFit, fit_policy
+from eee_testbed.analysis.links.probes import ECHO_WIRE_BYTE, Probes
+from eee_testbed.analysis.links.sleep_path import SleepPath, Transmitter
 from evaluation import recording
 from evaluation.records import Figure
 from tests.support.measured.echo_bench import AWAKE, Bench, HostTime, Sleep

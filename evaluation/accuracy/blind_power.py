@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
-from analysis.interval import Interval
-from analysis.power.switch_power import SwitchPowerFit, fit_switch_power
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.power.switch_power import SwitchPowerFit, fit_switch_power
 from evaluation import recording
 from evaluation.records import Figure
 from tests.support.measured.power_bench import CLASS_SHARE, FAMILIES, Drift, MeterFamily, Truth, measure

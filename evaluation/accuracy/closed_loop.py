@@ -26,19 +26,19 @@ from typing import Any, Final
 
 from ruamel.yaml import YAML
 
+from eee_testbed.record.trials import Trial, read_trials
+from eee_testbed.simulation.description import Links
+from eee_testbed.simulation.replay.on_network import network_for, recorded_job
+from eee_testbed.simulation.replay.prediction import with_policy
+from eee_testbed.simulation.replay.program import write_program
+from eee_testbed.simulation.replay.readers.reading import Options
+from eee_testbed.simulation.replay.readers.recorder import files_of
+from eee_testbed.simulation.replay.readers.table import RECORDED, import_trace
+from eee_testbed.simulation.replay.replayed import replay
 from evaluation import quiet
 from evaluation.accuracy.alltoall_engine import MIWA as POLICY
 from evaluation.accuracy.miwa_live import hosts_of, write_experiment, write_lab
 from evaluation.running_lab import eeectl
-from record.trials import Trial, read_trials
-from simulation.description import Links
-from simulation.replay.on_network import network_for, recorded_job
-from simulation.replay.prediction import with_policy
-from simulation.replay.program import write_program
-from simulation.replay.readers.reading import Options
-from simulation.replay.readers.recorder import files_of
-from simulation.replay.readers.table import RECORDED, import_trace
-from simulation.replay.replayed import replay
 
 _MBPS: Final = 1000.0
 _WARM_UP: Final = 10

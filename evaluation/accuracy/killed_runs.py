@@ -3,7 +3,7 @@
 A run is killed at each order, and each 0.1 s of the first 3 s of one that takes longer; after each kill its folder is
 intact, full, read-only, gone or damaged (full and read-only need root): the conditions given, or all. Each line counts
 the labs that were not restored, or whose kill `eeectl status` did not know.
-`tests/controller/experiments/test_restoring.py` lets the conditions take turns.
+`tests/measuring/experiments/test_restoring.py` lets the conditions take turns.
 """
 
 import signal

@@ -28,15 +28,15 @@ import numpy as np
 import polars as pl
 from eee_engine import read_lab_clock
 
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.twin.lab import lifecycle as labs
 from evaluation import quiet, recording
 from evaluation.records import Figure
 from evaluation.running_lab import eeectl, share
-from record.event_kinds import EventKind
-from record.samples import RunSamples
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.proportional import proportional_lab
 from tests.support.waiting import ended_within
-from twin.lab import lifecycle as labs
 
 _SLOWEST: Final = 1 / 10
 _REPEATED: Final[Mapping[str, float]] = {"iterations": 200, "least_s": 0.1}
@@ -104,7 +104,7 @@ def hpl(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
 
 def _hpl_s(lab: str, rate: str, binary: Path, given: argparse.Namespace, scratch: Path) -> float:
     """HPL's time with the lab at a rate while its ranks run, and at `--pace` before and after."""
-    argv = [sys.executable, "-m", "eeectl.cli", "bench", "hpl", "--lab", lab, "--hosts", _hosts(12)]
+    argv = [sys.executable, "-m", "eee_testbed.eeectl.cli", "bench", "hpl", "--lab", lab, "--hosts", _hosts(12)]
     argv += [f"--set=order={given.order}", f"--set=binary={binary}", "--timeout-s", "3600"]
     with subprocess.Popen([*argv, "--runs", str(scratch), "--json"], stdout=subprocess.PIPE, text=True) as running:
         turns = [(12, rate), (0, given.pace)]
@@ -148,7 +148,17 @@ def ranks(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     with _lab("koibuchi", "auto"):
         before = _lateness("koibuchi")
         for _ in range(given.repeat):
-            argv = [sys.executable, "-m", "eeectl.cli", "bench", "alltoall", "--lab", "koibuchi", "--hosts", _hosts(66)]
+            argv = [
+                sys.executable,
+                "-m",
+                "eee_testbed.eeectl.cli",
+                "bench",
+                "alltoall",
+                "--lab",
+                "koibuchi",
+                "--hosts",
+                _hosts(66),
+            ]
             argv += ["--set=sleep_us=500", f"--set=iterations={given.iterations}", "--runs", str(scratch), "--json"]
             with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as running:
                 slowest = 1.0
@@ -200,7 +210,16 @@ def random_rates(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     draw = np.random.default_rng(given.seed)
     rates: list[float] = []
     with _lab("miwa", "1"):
-        argv = [sys.executable, "-m", "eeectl.cli", "run", str(experiment), "--runs", str(scratch), "--json"]
+        argv = [
+            sys.executable,
+            "-m",
+            "eee_testbed.eeectl.cli",
+            "run",
+            str(experiment),
+            "--runs",
+            str(scratch),
+            "--json",
+        ]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as running:
             while not ended_within(running, 1.0):  # a rate holds for a second
                 rate = _SLOWEST * (given.fastest / _SLOWEST) ** draw.random()

@@ -25,10 +25,10 @@ from tempfile import TemporaryDirectory
 
 from eee_engine import ProgramReplay
 
-from simulation.replay.hosts import HOSTS
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import ProgramWriter
-from simulation.replay.records import records
+from eee_testbed.simulation.replay.hosts import HOSTS
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter
+from eee_testbed.simulation.replay.records import records
 
 _TIMES = (2500.0, 1000.0, 6.0)
 """LogGOPSim's L and g in ns, G in ns for each byte."""

@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from analysis.calibration import Calibration, RunTimeError, load_calibration
-from analysis.interval import NotEnoughData
-from analysis.links.path_delay import Policy
-from analysis.programs.fit_run_time import Case, case_of, cases_of, miwa_errors, round_errors, wake_errors
-from analysis.programs.round_replay import fit_rounds
+from eee_testbed.analysis.calibration import Calibration, RunTimeError, load_calibration
+from eee_testbed.analysis.interval import NotEnoughData
+from eee_testbed.analysis.links.path_delay import Policy
+from eee_testbed.analysis.programs.fit_run_time import Case, case_of, cases_of, miwa_errors, round_errors, wake_errors
+from eee_testbed.analysis.programs.round_replay import fit_rounds
 from evaluation import recording
 from evaluation.accuracy.alltoall_engine import MIWA, Configuration, play, profile_of
 from evaluation.records import Figure

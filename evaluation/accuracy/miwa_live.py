@@ -20,14 +20,14 @@ from typing import Final
 
 from ruamel.yaml import YAML
 
-from analysis.calibration import Calibration, Estimate, LinkPolicy
+from eee_testbed.analysis.calibration import Calibration, Estimate, LinkPolicy
+from eee_testbed.lab.folder import find_lab
+from eee_testbed.twin.drawing.models import APC, GUDE
 from evaluation import quiet, recording
 from evaluation.accuracy.alltoall_engine import MIWA as POLICY
 from evaluation.accuracy.miwa_experiment import ARRAYS_BYTE, SLEEPS_US, figures_of, live_cases, print_errors
 from evaluation.running_lab import eeectl
 from inventory.draw import MIWA, draw
-from lab.folder import find_lab
-from twin.drawing.models import APC, GUDE
 
 _EXPERIMENT: Final = Path(__file__).parents[2] / "experiments" / "miwa.yaml"
 

@@ -23,11 +23,11 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from analysis.interval import Interval, NotEnoughData
-from analysis.power.fit_power import switch_power
-from analysis.power.plausible import CabledPorts
-from analysis.power.stage_window import PortCounts, StageWindow
-from analysis.power.switch_power import SwitchPowerFit, fit_switch_power
+from eee_testbed.analysis.interval import Interval, NotEnoughData
+from eee_testbed.analysis.power.fit_power import switch_power
+from eee_testbed.analysis.power.plausible import CabledPorts
+from eee_testbed.analysis.power.stage_window import PortCounts, StageWindow
+from eee_testbed.analysis.power.switch_power import SwitchPowerFit, fit_switch_power
 from evaluation import recording
 from evaluation.records import Figure
 

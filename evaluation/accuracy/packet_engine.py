@@ -15,9 +15,9 @@ from typing import Any, Final, Literal
 
 from eee_engine import NetworkSimulation, network_facts
 
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.point import begin
 from evaluation.accuracy.beside_booksim2 import difference, measure, saturation
-from simulation.description import Description
-from simulation.point import begin
 
 _SHARES: Final = (0.3, 0.7, 0.9)
 _PACKETS: Final = 40_000

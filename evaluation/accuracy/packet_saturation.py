@@ -15,9 +15,9 @@ from typing import Any, Final, Literal
 
 from eee_engine import NetworkSimulation, network_facts
 
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.point import begin
 from evaluation.accuracy.packet_engine import CASES, Case
-from simulation.description import Description
-from simulation.point import begin
 
 _WARM_UP: Final = 3_000
 _WINDOW: Final = 4_000

@@ -22,10 +22,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from eee_testbed.record.trials import read_trials
 from evaluation import quiet, recording
 from evaluation.records import Figure
 from evaluation.running_lab import eeectl, share
-from record.trials import read_trials
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.proportional import proportional_lab
 
@@ -79,7 +79,7 @@ def main() -> int:
 
 def _regulate(words: list[str], within_min: float | None, *, captured: bool) -> tuple[int, str]:
     """Run `eeectl regulate`, or interrupt it after a time; its exit status, and its JSON if that is captured."""
-    argv = [sys.executable, "-m", "eeectl.cli", "regulate", *words, *(["--json"] if captured else [])]
+    argv = [sys.executable, "-m", "eee_testbed.eeectl.cli", "regulate", *words, *(["--json"] if captured else [])]
     with subprocess.Popen(argv, stdout=subprocess.PIPE if captured else None, text=True) as running:
         try:
             said, _ = running.communicate(timeout=None if within_min is None else within_min * 60)

@@ -26,11 +26,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from simulation.description import Description
-from simulation.replay.program import write_program
-from simulation.replay.readers.reading import Options
-from simulation.replay.readers.table import import_trace
-from simulation.replay.replayed import replay
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.replay.program import write_program
+from eee_testbed.simulation.replay.readers.reading import Options
+from eee_testbed.simulation.replay.readers.table import import_trace
+from eee_testbed.simulation.replay.replayed import replay
 
 _CYCLE_NS: Final = 12.8
 _FLIT_BYTE: Final = 16

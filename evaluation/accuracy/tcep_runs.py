@@ -6,10 +6,10 @@ from typing import Any, Final, Literal
 
 from eee_engine import NetworkSimulation, network_facts
 
-from simulation.description import Consolidation, Description, Rates, Stages
-from simulation.energy import energy_use
-from simulation.rates import scaled_ratio
-from simulation.steadiness import MeanInterval, batch_means
+from eee_testbed.simulation.description import Consolidation, Description, Rates, Stages
+from eee_testbed.simulation.energy import energy_use
+from eee_testbed.simulation.rates import scaled_ratio
+from eee_testbed.simulation.steadiness import MeanInterval, batch_means
 
 BUTTERFLY: Final = {"kind": "hyperx", "sizes": [8, 8], "concentration": 8, "link_latency": 10}
 """512 nodes, 64 routers, 448 links (section V)."""

@@ -23,17 +23,17 @@ from pathlib import Path
 
 import numpy as np
 
-from controller.applying.observe import observe_lab
-from controller.drivers.driver import Command, Line
-from controller.drivers.table import driver_of
-from controller.model.state import Change, PortChange, State, VlanChange, diff
-from controller.transports.port_watch import PortWatch
-from controller.transports.switches import open_session
+from eee_testbed.controller.applying.observe import observe_lab
+from eee_testbed.controller.drivers.driver import Command, Line
+from eee_testbed.controller.drivers.table import driver_of
+from eee_testbed.controller.model.state import Change, PortChange, State, VlanChange, diff
+from eee_testbed.controller.transports.port_watch import PortWatch
+from eee_testbed.controller.transports.switches import open_session
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Lab, Link
 from evaluation import quiet, recording
 from evaluation.running_lab import eeectl
 from evaluation.speed.figures import Ratio, paired
-from lab.folder import find_lab, load_lab
-from lab.model import Lab, Link
 
 _DOWN_WITHIN_S = 120.0
 _SAMPLE = 3
@@ -44,7 +44,7 @@ On `virtual`, all sets take more than nine minutes.
 
 
 def _argv(*words: str) -> list[str]:
-    return [sys.executable, "-m", "eeectl.cli", *words]
+    return [sys.executable, "-m", "eee_testbed.eeectl.cli", *words]
 
 
 def _timed(argv: list[str]) -> float:

@@ -37,21 +37,21 @@ from pysnmp.hlapi.v3arch.asyncio import (
     bulk_walk_cmd,
 )
 
-from controller.collecting.collect import Collector, Timed
-from controller.collecting.lab_sources import sources_of
-from controller.collecting.port_counters import COUNTERS, DISCONTINUITY, HIGH_SPEED, LAST_CHANGE, OPER_STATUS
-from controller.collecting.port_source import PortSource
-from controller.transports.snmp import Agent
-from controller.transports.snmp_access import access_of
+from eee_testbed.controller.transports.snmp import Agent
+from eee_testbed.controller.transports.snmp_access import access_of
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Switch
+from eee_testbed.measuring.collecting.collect import Collector, Timed
+from eee_testbed.measuring.collecting.lab_sources import sources_of
+from eee_testbed.measuring.collecting.port_counters import COUNTERS, DISCONTINUITY, HIGH_SPEED, LAST_CHANGE, OPER_STATUS
+from eee_testbed.measuring.collecting.port_source import PortSource
+from eee_testbed.record.run_clock import RunClock
+from eee_testbed.record.store import Run
 from evaluation import quiet, recording
 from evaluation.records import Figure
 from evaluation.speed.figures import Ratio, paired
 from evaluation.speed.snmp_agent import tree_cpu_s
 from evaluation.speed.snmp_twins import COMMUNITY, PORTS, switches
-from lab.folder import find_lab, load_lab
-from lab.model import Switch
-from record.run_clock import RunClock
-from record.store import Run
 from tests.support.waiting import eventually
 
 COLUMNS = (*(counter.oid for counter in COUNTERS), OPER_STATUS, LAST_CHANGE, HIGH_SPEED, DISCONTINUITY)

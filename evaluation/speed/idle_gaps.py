@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.pack import packed
-from agents.recording import Recording, read_stream
+from eee_testbed.agents.pack import packed
+from eee_testbed.agents.recording import Recording, read_stream
 from evaluation import quiet, recording
 from evaluation.records import Figure
 from evaluation.speed.figures import Ratio, paired

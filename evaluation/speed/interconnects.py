@@ -26,7 +26,7 @@ from typing import Final
 
 from eee_engine import NetworkSimulation
 
-from simulation.description import Description
+from eee_testbed.simulation.description import Description
 
 _SHARED: Final = "butterfly, 576 nodes, short channels"
 _BOOKSIM: Final = "BookSim2"

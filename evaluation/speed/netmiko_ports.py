@@ -10,9 +10,9 @@ from pathlib import Path
 
 import netmiko
 
-from controller.drivers.table import driver_of
-from lab.credentials import read_secret
-from lab.folder import find_lab, load_lab
+from eee_testbed.controller.drivers.table import driver_of
+from eee_testbed.lab.credentials import read_secret
+from eee_testbed.lab.folder import find_lab, load_lab
 
 
 def main() -> None:

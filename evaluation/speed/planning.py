@@ -16,17 +16,17 @@ from collections.abc import Callable
 
 import networkx as nx
 
-from controller.model.state import factory_state
-from controller.planning.check import check
-from controller.planning.plan import order_changes
-from controller.planning.regulate import multi_tree
-from controller.planning.trees import shortest_routes
+from eee_testbed.controller.model.state import factory_state
+from eee_testbed.controller.planning.check import check
+from eee_testbed.controller.planning.plan import order_changes
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.regulation.koibuchi import koibuchi
+from eee_testbed.regulation.least_power import least_power
 from evaluation import quiet, recording
 from evaluation.records import Figure
-from lab.folder import find_lab, load_lab
-from lab.model import Lab
-from regulation.koibuchi import koibuchi
-from regulation.least_power import least_power
 from tests.support import ROOT
 from tests.support.graph_lab import graph_lab
 from tests.support.plain_check import check_plainly

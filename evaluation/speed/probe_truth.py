@@ -22,15 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from agents.pack import packed
-from agents.recording import Recording, read_stream
+from eee_testbed.agents.pack import packed
+from eee_testbed.agents.recording import Recording, read_stream
+from eee_testbed.lab.folder import find_lab, load_lab
 from evaluation import quiet, recording
 from evaluation.records import Figure
 from evaluation.running_lab import eeectl
 from evaluation.speed.figures import interval
-from lab.folder import find_lab, load_lab
 
-_EEECTL = (sys.executable, "-m", "eeectl.cli")
+_EEECTL = (sys.executable, "-m", "eee_testbed.eeectl.cli")
 _NANOSECOND_PCAP = 0xA1B23C4D
 _IPV4, _VLAN, _ICMP = b"\x08\x00", b"\x81\x00", 1
 _ASKED, _ANSWER = 8, 0

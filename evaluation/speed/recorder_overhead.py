@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 from eee_engine import Engine, LabClock
 
-from controller.experiments.mpi_trace import PATTERN, recorder
-from controller.experiments.preloads import preloading
+from eee_testbed.measuring.experiments.mpi_trace import PATTERN, recorder
+from eee_testbed.measuring.experiments.preloads import preloading
+from eee_testbed.twin.machine.lab_clock import environment, make_page
 from evaluation import quiet, recording
 from evaluation.records import Figure
 from evaluation.speed.figures import interval
-from twin.machine.lab_clock import environment, make_page
 
 MOST_NS = 300.0
 RECORDER = recorder(("mpicc",))

@@ -24,13 +24,13 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.replay.calls import Call
+from eee_testbed.simulation.replay.machine import begin_replay
+from eee_testbed.simulation.replay.program import Program, write_program
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter
 from evaluation import recording
 from evaluation.records import Figure
-from simulation.description import Description
-from simulation.replay.calls import Call
-from simulation.replay.machine import begin_replay
-from simulation.replay.program import Program, write_program
-from simulation.replay.rank_calls import ProgramWriter
 
 _DEEP: Final = {"mode": "deep", "hold": 6250, "sleep": 1800, "wake": 2600, "wake_during_sleep": 2600}
 _TURNS: Final = 200_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lab.model import Port, Switch
+from eee_testbed.lab.model import Port, Switch
 
 PORTS = 48
 COMMUNITY = "public"

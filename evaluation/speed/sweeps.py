@@ -28,10 +28,10 @@ _DESCRIPTION: Final = {
 def measure(jobs: int, folder: Path) -> float:
     """Seconds of a whole sweep."""
     # Not above: a worker loads the main module, too, and `eeectl` has nothing there that a worker would not load.
-    from simulation.description import Description  # noqa: PLC0415
-    from simulation.pool import local_pool  # noqa: PLC0415
-    from simulation.results import Results  # noqa: PLC0415
-    from simulation.sweep import simulate  # noqa: PLC0415
+    from eee_testbed.simulation.description import Description  # noqa: PLC0415
+    from eee_testbed.simulation.pool import local_pool  # noqa: PLC0415
+    from eee_testbed.simulation.results import Results  # noqa: PLC0415
+    from eee_testbed.simulation.sweep import simulate  # noqa: PLC0415
 
     description = Description.model_validate(_DESCRIPTION)
     begun = time.perf_counter()

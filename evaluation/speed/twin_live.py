@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.pack import packed
-from agents.recording import read_stream
+from eee_testbed.agents.pack import packed
+from eee_testbed.agents.recording import read_stream
 from evaluation import quiet, recording
 from evaluation.running_lab import eeectl, journal_of
 from evaluation.speed.bench_lab import HOSTS, write_bench_lab

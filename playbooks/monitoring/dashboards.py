@@ -1,6 +1,6 @@
 """Three dashboards for Grafana, written as files: ``python -m playbooks.monitoring.dashboards``.
 
-The metrics are those of `controller/live/export` (option ``--prometheus`` of ``eeectl watch`` and ``eeectl run``).
+The metrics are those of `measuring/live/export` (option ``--prometheus`` of ``eeectl watch`` and ``eeectl run``).
 Rates are over `$__rate_interval`, at least four scrapes. LPI counters are sampled every 10 s by default, so the data
 source has an interval of 5 s and the shortest window is 20 s.
 

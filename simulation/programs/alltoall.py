@@ -12,11 +12,11 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from simulation.programs.loops import repeat
-from simulation.programs.part import Generated, Grain, Passes, Ranks, writer_for
-from simulation.replay.calls import Call
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.programs.loops import repeat
+from eee_testbed.simulation.programs.part import Generated, Grain, Passes, Ranks, writer_for
+from eee_testbed.simulation.replay.calls import Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 _INT_BYTE: Final = 4
 

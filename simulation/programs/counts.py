@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 
-from simulation.replay.calls import Call
-from simulation.replay.program import Program
+from eee_testbed.simulation.replay.calls import Call
+from eee_testbed.simulation.replay.program import Program
 
 
 def made(program: Program) -> pl.DataFrame:

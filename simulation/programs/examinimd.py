@@ -17,10 +17,10 @@ import math
 from functools import partial
 from typing import Final, Literal
 
-from simulation.programs.grid import Grid, unit
-from simulation.programs.halo import Message, exchange
-from simulation.programs.loops import repeat, run_cycles
-from simulation.programs.part import (
+from eee_testbed.simulation.programs.grid import Grid, unit
+from eee_testbed.simulation.programs.halo import Message, exchange
+from eee_testbed.simulation.programs.loops import repeat, run_cycles
+from eee_testbed.simulation.programs.part import (
     DOUBLE_BYTE,
     Count,
     Extent,
@@ -32,9 +32,9 @@ from simulation.programs.part import (
     Triple,
     writer_for,
 )
-from simulation.replay.calls import IN_PLACE, Call
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.replay.calls import IN_PLACE, Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 _ATOMS_OF_CELL: Final = 4
 """Face-centred cubic."""

@@ -8,7 +8,7 @@ nearly a straight line of the grain.
 from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeVar
 
-from simulation.programs.part import Generated
+from eee_testbed.simulation.programs.part import Generated
 
 _NS: Final = 1e9
 

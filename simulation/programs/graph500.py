@@ -15,11 +15,11 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from simulation.programs.loops import repeat
-from simulation.programs.part import DOUBLE_BYTE, Extent, Generated, Grain, Passes, Ranks, writer_for
-from simulation.replay.calls import IN_PLACE, Call
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.programs.loops import repeat
+from eee_testbed.simulation.programs.part import DOUBLE_BYTE, Extent, Generated, Grain, Passes, Ranks, writer_for
+from eee_testbed.simulation.replay.calls import IN_PLACE, Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 _WORD_BITS: Final = 64
 _LEAST_VERTICES: Final = _WORD_BITS * _WORD_BITS

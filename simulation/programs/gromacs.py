@@ -17,12 +17,21 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from simulation.programs.grid import Grid, unit
-from simulation.programs.loops import run_cycles
-from simulation.programs.part import DOUBLE_BYTE, Extent, Generated, Grain, Length, Passes, RankGrid, writer_for
-from simulation.replay.calls import Call
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.programs.grid import Grid, unit
+from eee_testbed.simulation.programs.loops import run_cycles
+from eee_testbed.simulation.programs.part import (
+    DOUBLE_BYTE,
+    Extent,
+    Generated,
+    Grain,
+    Length,
+    Passes,
+    RankGrid,
+    writer_for,
+)
+from eee_testbed.simulation.replay.calls import Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 _VECTOR_BYTE: Final = 12
 

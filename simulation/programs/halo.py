@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 
 class Message(NamedTuple):

@@ -21,13 +21,13 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from simulation.programs.grid import Grid
-from simulation.programs.hpl_broadcast import BroadcastName, Row, broadcast
-from simulation.programs.hpl_swap import Column, share_rows, swap_pivot
-from simulation.programs.loops import repeat
-from simulation.programs.part import MOST_RANKS, Generated, Grain, Passes, writer_for
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import ProgramWriter, RankCalls
+from eee_testbed.simulation.programs.grid import Grid
+from eee_testbed.simulation.programs.hpl_broadcast import BroadcastName, Row, broadcast
+from eee_testbed.simulation.programs.hpl_swap import Column, share_rows, swap_pivot
+from eee_testbed.simulation.programs.loops import repeat
+from eee_testbed.simulation.programs.part import MOST_RANKS, Generated, Grain, Passes, writer_for
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter, RankCalls
 
 _MILLION: Final = 1e6
 

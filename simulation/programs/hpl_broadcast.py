@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Literal
 
-from simulation.programs.hpl_spread import roll, spread
-from simulation.programs.part import DOUBLE_BYTE
-from simulation.replay.calls import Call
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.programs.hpl_spread import roll, spread
+from eee_testbed.simulation.programs.part import DOUBLE_BYTE
+from eee_testbed.simulation.replay.calls import Call
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 BroadcastName = Literal["1ring", "1ringM", "2ring", "2ringM", "blong", "blongM"]
 

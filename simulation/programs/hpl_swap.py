@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from simulation.programs.hpl_spread import Spread, roll, spread
-from simulation.programs.loops import repeat
-from simulation.programs.part import DOUBLE_BYTE
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.programs.hpl_spread import Spread, roll, spread
+from eee_testbed.simulation.programs.loops import repeat
+from eee_testbed.simulation.programs.part import DOUBLE_BYTE
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 _HEAD: Final = 4
 """Numbers before a row: largest value, where it is, whose."""

@@ -18,12 +18,21 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from simulation.programs.grid import Grid, unit
-from simulation.programs.loops import repeat
-from simulation.programs.part import DOUBLE_BYTE, Extent, Generated, Grain, Passes, RankGrid, Triple, writer_for
-from simulation.replay.calls import IN_PLACE, Call
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.programs.grid import Grid, unit
+from eee_testbed.simulation.programs.loops import repeat
+from eee_testbed.simulation.programs.part import (
+    DOUBLE_BYTE,
+    Extent,
+    Generated,
+    Grain,
+    Passes,
+    RankGrid,
+    Triple,
+    writer_for,
+)
+from eee_testbed.simulation.replay.calls import IN_PLACE, Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 _OCTANTS: Final = 8
 

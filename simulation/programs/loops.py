@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 Step = TypeVar("Step")
 

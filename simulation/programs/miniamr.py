@@ -17,13 +17,22 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from simulation.programs.grid import Grid, unit
-from simulation.programs.halo import Message, exchange
-from simulation.programs.loops import repeat, run_steps
-from simulation.programs.part import DOUBLE_BYTE, Extent, Generated, Grain, Passes, RankGrid, Triple, writer_for
-from simulation.replay.calls import Call
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.programs.grid import Grid, unit
+from eee_testbed.simulation.programs.halo import Message, exchange
+from eee_testbed.simulation.programs.loops import repeat, run_steps
+from eee_testbed.simulation.programs.part import (
+    DOUBLE_BYTE,
+    Extent,
+    Generated,
+    Grain,
+    Passes,
+    RankGrid,
+    Triple,
+    writer_for,
+)
+from eee_testbed.simulation.replay.calls import Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 
 class MiniAmr(Generated):

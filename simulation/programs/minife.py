@@ -18,13 +18,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from simulation.programs.grid import Grid, Place, offsets
-from simulation.programs.halo import Message, exchange
-from simulation.programs.loops import repeat
-from simulation.programs.part import DOUBLE_BYTE, MOST_RANKS, Generated, Grain, Passes, Triple, writer_for
-from simulation.replay.calls import Call
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.programs.grid import Grid, Place, offsets
+from eee_testbed.simulation.programs.halo import Message, exchange
+from eee_testbed.simulation.programs.loops import repeat
+from eee_testbed.simulation.programs.part import DOUBLE_BYTE, MOST_RANKS, Generated, Grain, Passes, Triple, writer_for
+from eee_testbed.simulation.replay.calls import Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 
 class MiniFe(Generated):

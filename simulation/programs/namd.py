@@ -22,13 +22,13 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from simulation.programs.grid import Grid
-from simulation.programs.halo import Message, exchange
-from simulation.programs.loops import run_cycles
-from simulation.programs.part import Extent, Generated, Grain, Length, Passes, Ranks, Triple, writer_for
-from simulation.replay.calls import Call
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.programs.grid import Grid
+from eee_testbed.simulation.programs.halo import Message, exchange
+from eee_testbed.simulation.programs.loops import run_cycles
+from eee_testbed.simulation.programs.part import Extent, Generated, Grain, Length, Passes, Ranks, Triple, writer_for
+from eee_testbed.simulation.replay.calls import Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 _POSITION_BYTE: Final = 32
 _FORCE_BYTE: Final = 24

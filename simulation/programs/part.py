@@ -5,8 +5,8 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from simulation.part import Part
-from simulation.replay.rank_calls import ProgramWriter
+from eee_testbed.simulation.part import Part
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter
 
 DOUBLE_BYTE: Final = 8
 MOST_RANKS: Final = 1 << 17

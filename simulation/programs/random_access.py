@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from simulation.part import Seed
-from simulation.programs.loops import repeat
-from simulation.programs.part import DOUBLE_BYTE, MOST_RANKS, Generated, Grain, Passes, writer_for
-from simulation.replay.calls import ANY, Call
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.part import Seed
+from eee_testbed.simulation.programs.loops import repeat
+from eee_testbed.simulation.programs.part import DOUBLE_BYTE, MOST_RANKS, Generated, Grain, Passes, writer_for
+from eee_testbed.simulation.replay.calls import ANY, Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 FINISHED_TAG: Final = 1
 UPDATE_TAG: Final = 2

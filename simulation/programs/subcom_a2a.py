@@ -11,12 +11,12 @@ Left out: nothing but the program's start.
 from functools import partial
 from typing import Literal
 
-from simulation.programs.grid import Grid
-from simulation.programs.loops import repeat
-from simulation.programs.part import Byte, Generated, Grain, Passes, RankGrid, writer_for
-from simulation.replay.calls import Call
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.programs.grid import Grid
+from eee_testbed.simulation.programs.loops import repeat
+from eee_testbed.simulation.programs.part import Byte, Generated, Grain, Passes, RankGrid, writer_for
+from eee_testbed.simulation.replay.calls import Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 
 class SubcomA2a(Generated):

@@ -15,12 +15,12 @@ from typing import Final, Literal
 
 from pydantic import model_validator
 
-from simulation.programs.grid import Grid, unit
-from simulation.programs.loops import repeat
-from simulation.programs.part import DOUBLE_BYTE, Generated, Grain, Length, Passes, Ranks, writer_for
-from simulation.replay.calls import NOBODY
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.programs.grid import Grid, unit
+from eee_testbed.simulation.programs.loops import repeat
+from eee_testbed.simulation.programs.part import DOUBLE_BYTE, Generated, Grain, Length, Passes, Ranks, writer_for
+from eee_testbed.simulation.replay.calls import NOBODY
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 _COMPONENTS: Final = 3
 _PADDING: Final = 2

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
 
-from simulation.programs import (
+from eee_testbed.simulation.programs import (
     alltoall,
     amg,
     examinimd,
@@ -23,8 +23,8 @@ from simulation.programs import (
     subcom_a2a,
     sw4lite,
 )
-from simulation.programs.part import Generated
-from simulation.replay.program import Program
+from eee_testbed.simulation.programs.part import Generated
+from eee_testbed.simulation.replay.program import Program
 
 
 class Generator(NamedTuple):

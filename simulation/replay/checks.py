@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from simulation.replay.calls import (
+from eee_testbed.simulation.replay.calls import (
     ANY,
     CALLS,
     COLLECTIVES,
@@ -22,7 +22,7 @@ from simulation.replay.calls import (
     STARTS,
     Call,
 )
-from simulation.replay.loops import innermost_loops
+from eee_testbed.simulation.replay.loops import innermost_loops
 
 MOST_RANKS: Final = 1 << 20
 MOST_MEMBERS: Final = 1 << 24

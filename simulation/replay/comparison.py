@@ -8,12 +8,12 @@ from typing import Final
 
 from scipy.special import stdtrit
 
-from analysis.calibration import AndujarPower
-from analysis.interval import Interval
-from analysis.predict.other_networks import PAPER_POWER
-from simulation.description import Energy
-from simulation.power_models import ALWAYS_ON, Carried, andujar, by_bits, georgakoudis
-from simulation.replay.replayed import Replayed
+from eee_testbed.analysis.calibration import AndujarPower
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.predict.other_networks import PAPER_POWER
+from eee_testbed.simulation.description import Energy
+from eee_testbed.simulation.power_models import ALWAYS_ON, Carried, andujar, by_bits, georgakoudis
+from eee_testbed.simulation.replay.replayed import Replayed
 
 _FEWEST: Final = 3
 """Seeds of an interval."""

@@ -15,7 +15,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from simulation.part import Form, Part
+from eee_testbed.simulation.part import Form, Part
 
 HostsName = Literal["free", "ompi-tcp", "tracer", "codes", "smpi", "loggopsim"]
 

@@ -5,10 +5,10 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
-from simulation.part import Index, Part, SmallSize, SomeCycles
-from simulation.programs.table import AnyParameters, program_of
-from simulation.replay.hosts import Hosts, HostsName
-from simulation.replay.program import Program, read_program
+from eee_testbed.simulation.part import Index, Part, SmallSize, SomeCycles
+from eee_testbed.simulation.programs.table import AnyParameters, program_of
+from eee_testbed.simulation.replay.hosts import Hosts, HostsName
+from eee_testbed.simulation.replay.program import Program, read_program
 
 LibraryName = Literal["ompi-4.0", "ompi-4.1", "ompi-5.0", "tracer", "linear"]
 PlacementName = Literal["linear", "random", "by_switch", "given", "scheduled"]

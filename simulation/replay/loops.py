@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from simulation.replay.calls import Call
+from eee_testbed.simulation.replay.calls import Call
 
 
 def innermost_loops(call: Any) -> Any:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from eee_engine import ProgramReplay, SimulationError
 
-from simulation.description import Description, Policies
-from simulation.facts import facts_of
-from simulation.point import BrokenSimulation
-from simulation.replay.hosts import hosts_of
-from simulation.replay.jobs import Job, LogGops, Programs, load_program
-from simulation.replay.program import Program
-from simulation.replay.records import records
+from eee_testbed.simulation.description import Description, Policies
+from eee_testbed.simulation.facts import facts_of
+from eee_testbed.simulation.point import BrokenSimulation
+from eee_testbed.simulation.replay.hosts import hosts_of
+from eee_testbed.simulation.replay.jobs import Job, LogGops, Programs, load_program
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.records import records
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.recorder.table import ASKING, BY_NUMBER, COMMUNICATING
-from simulation.replay.calls import NOBODY, SENDS, Call
-from simulation.replay.program import Program
-from simulation.replay.readers.recorder import files_of, rank_files
-from simulation.replay.readers.recorder_file import ASKED
+from eee_testbed.benchmarks.recorder.table import ASKING, BY_NUMBER, COMMUNICATING
+from eee_testbed.simulation.replay.calls import NOBODY, SENDS, Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.readers.recorder import files_of, rank_files
+from eee_testbed.simulation.replay.readers.recorder_file import ASKED
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from analysis.calibration import AndujarPower, NodePower
-from analysis.interval import Floats, Interval
-from analysis.predict.prediction import interval_of
-from analysis.predict.sampling import Sampler
-from simulation.energy import StateShares
-from simulation.replay.jobs import Programs, load_program
+from eee_testbed.analysis.calibration import AndujarPower, NodePower
+from eee_testbed.analysis.interval import Floats, Interval
+from eee_testbed.analysis.predict.prediction import interval_of
+from eee_testbed.analysis.predict.sampling import Sampler
+from eee_testbed.simulation.energy import StateShares
+from eee_testbed.simulation.replay.jobs import Programs, load_program
 
 
 def running_nodes(programs: Programs, nodes: int) -> int:
@@ -32,7 +32,7 @@ def running_nodes(programs: Programs, nodes: int) -> int:
 def by_load(nodes: int, running: int, links: StateShares, known: Mapping[str, NodePower]) -> Interval:
     """Watts of all nodes, of which some run a program, by what nodes of a calibration drew; `known` is not empty.
 
-    >>> from analysis.calibration import Estimate
+    >>> from eee_testbed.analysis.calibration import Estimate
     >>> one = NodePower(idle_watt=Estimate(value=50, low=50, high=50), loaded_watt=Estimate(value=90, low=90, high=90))
     >>> by_load(3, 2, StateShares(idle=1.0), {"n01": one}).value
     230.0
@@ -60,7 +60,7 @@ def unknown_of(known: Mapping[str, NodePower], links: StateShares) -> list[str]:
 def by_use(nodes: int, cpu_use: float, power: AndujarPower) -> Interval:
     """Watts of all nodes by Eq. 4.
 
-    >>> from analysis.predict.other_networks import PAPER_POWER
+    >>> from eee_testbed.analysis.predict.other_networks import PAPER_POWER
     >>> by_use(2, 0.5, PAPER_POWER).value
     450.0
     """

@@ -15,12 +15,12 @@ from typing import Any, Final
 from eee_engine import network_facts
 from pydantic import ValidationError
 
-from analysis.calibration import LinkPolicy
-from analysis.programs.sleeping_links import directions_of
-from lab.errors import LabError
-from simulation.description import Description, Links
-from simulation.description_file import read_description
-from simulation.replay.jobs import FileProgram, Job, Programs
+from eee_testbed.analysis.calibration import LinkPolicy
+from eee_testbed.analysis.programs.sleeping_links import directions_of
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.description import Description, Links
+from eee_testbed.simulation.description_file import read_description
+from eee_testbed.simulation.replay.jobs import FileProgram, Job, Programs
 
 LAB: Final = "lab:"
 _FLIT_BYTE: Final = 60

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from lab.errors import LabError
-from simulation.replay.calls import ANY, CALLS, NO_REQUEST, NOBODY, RECEIVES, SENDS, STARTS, Call
-from simulation.replay.program import Program
-from simulation.replay.readers.otf2_sizes import OPERATIONS, Share, recorded
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.replay.calls import ANY, CALLS, NO_REQUEST, NOBODY, RECEIVES, SENDS, STARTS, Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.readers.otf2_sizes import OPERATIONS, Share, recorded
 
 CALL_NS: Final = 1000
 _TICKS_PER_S: Final = 10**9

@@ -20,26 +20,26 @@ from typing import Final
 import numpy as np
 from scipy.special import stdtrit
 
-from analysis.calibration import Calibration
-from analysis.interval import Interval
-from analysis.predict.asked_mode import AskedMode, asked_mode
-from analysis.predict.other_networks import PAPER_POWER
-from analysis.predict.prediction import Prediction
-from analysis.predict.sampling import Sampler
-from analysis.predict.what_if import PHYS, WhatIf, parse_what_if
-from lab.errors import LabError
-from simulation.description import Description, Links
-from simulation.energy import StateShares
-from simulation.link_times import link_times
-from simulation.pool import Pool, finished
-from simulation.power_models import Carried, ModelPower, andujar, fitted
-from simulation.replay.comparison import utilization
-from simulation.replay.node_power import by_load, by_use, running_nodes, unknown_of
-from simulation.replay.on_network import node_links_follow, rate_mbps, size_of
-from simulation.replay.replayed import Replayed, ReplayTask
-from simulation.replay.results import ReplayResults
-from simulation.replay.search import Asked, Search, best
-from simulation.worker import Simulated
+from eee_testbed.analysis.calibration import Calibration
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.predict.asked_mode import AskedMode, asked_mode
+from eee_testbed.analysis.predict.other_networks import PAPER_POWER
+from eee_testbed.analysis.predict.prediction import Prediction
+from eee_testbed.analysis.predict.sampling import Sampler
+from eee_testbed.analysis.predict.what_if import PHYS, WhatIf, parse_what_if
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.description import Description, Links
+from eee_testbed.simulation.energy import StateShares
+from eee_testbed.simulation.link_times import link_times
+from eee_testbed.simulation.pool import Pool, finished
+from eee_testbed.simulation.power_models import Carried, ModelPower, andujar, fitted
+from eee_testbed.simulation.replay.comparison import utilization
+from eee_testbed.simulation.replay.node_power import by_load, by_use, running_nodes, unknown_of
+from eee_testbed.simulation.replay.on_network import node_links_follow, rate_mbps, size_of
+from eee_testbed.simulation.replay.replayed import Replayed, ReplayTask
+from eee_testbed.simulation.replay.results import ReplayResults
+from eee_testbed.simulation.replay.search import Asked, Search, best
+from eee_testbed.simulation.worker import Simulated
 
 DRAWS: Final = 8
 """Replays of a question besides that at the values."""

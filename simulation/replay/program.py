@@ -15,11 +15,11 @@ from typing import Any, Final, TypeGuard
 
 import polars as pl
 
-from lab.errors import UnreadableFile
-from lab.json_text import parse_object
-from record.frames import parse_parquet
-from simulation.replay.checks import MOST_MEMBERS, MOST_RANKS, BadProgram, check_program
-from simulation.replay.seal import sealed, unsealed
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.lab.json_text import parse_object
+from eee_testbed.record.frames import parse_parquet
+from eee_testbed.simulation.replay.checks import MOST_MEMBERS, MOST_RANKS, BadProgram, check_program
+from eee_testbed.simulation.replay.seal import sealed, unsealed
 
 FORMAT: Final = 1
 """Of the file; a reader refuses later ones."""

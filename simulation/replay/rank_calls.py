@@ -4,8 +4,8 @@ from collections.abc import Hashable, Sequence
 
 import polars as pl
 
-from simulation.replay.calls import ANY, NO_REQUEST, Call
-from simulation.replay.program import SCHEMA, Program
+from eee_testbed.simulation.replay.calls import ANY, NO_REQUEST, Call
+from eee_testbed.simulation.replay.program import SCHEMA, Program
 
 
 class ProgramWriter:

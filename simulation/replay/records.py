@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from simulation.replay.checks import flat_lists
-from simulation.replay.program import SCHEMA, Program
+from eee_testbed.simulation.replay.checks import flat_lists
+from eee_testbed.simulation.replay.program import SCHEMA, Program
 
 ROW: Final = np.dtype(
     [

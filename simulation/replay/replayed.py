@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from time import monotonic, process_time
 from typing import TYPE_CHECKING, Any, Final
 
-from simulation.description import Description, Links
-from simulation.energy import StateShares, shares_of
-from simulation.facts import facts_of
-from simulation.point import BrokenSimulation
-from simulation.replay.jobs import Programs
-from simulation.replay.machine import begin_replay
+from eee_testbed.simulation.description import Description, Links
+from eee_testbed.simulation.energy import StateShares, shares_of
+from eee_testbed.simulation.facts import facts_of
+from eee_testbed.simulation.point import BrokenSimulation
+from eee_testbed.simulation.replay.jobs import Programs
+from eee_testbed.simulation.replay.machine import begin_replay
 
 if TYPE_CHECKING:
     from eee_engine import ProgramReplay

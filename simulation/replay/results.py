@@ -13,13 +13,13 @@ from typing import Any, Final
 
 import polars as pl
 
-from lab import durable
-from lab.errors import UnreadableFile
-from record.frames import read_frame
-from simulation.description import Description
-from simulation.energy import StateShares
-from simulation.folder import ResultFolder, WrongFolder
-from simulation.replay.replayed import JobRun, Replayed
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.record.frames import read_frame
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.energy import StateShares
+from eee_testbed.simulation.folder import ResultFolder, WrongFolder
+from eee_testbed.simulation.replay.replayed import JobRun, Replayed
 
 REPLAYS: Final = "replays.parquet"
 RUNS: Final = "runs.parquet"

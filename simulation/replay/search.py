@@ -16,12 +16,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from simulation.description import Description, Links
-from simulation.pool import Pool, finished
-from simulation.power_models import georgakoudis
-from simulation.replay.replayed import Replayed, ReplayTask
-from simulation.replay.results import ReplayResults
-from simulation.worker import Simulated
+from eee_testbed.simulation.description import Description, Links
+from eee_testbed.simulation.pool import Pool, finished
+from eee_testbed.simulation.power_models import georgakoudis
+from eee_testbed.simulation.replay.replayed import Replayed, ReplayTask
+from eee_testbed.simulation.replay.results import ReplayResults
+from eee_testbed.simulation.worker import Simulated
 
 _HOLDS: Final = (0, 1, 4, 16, 64)
 """Holds to try, in wakes of deep sleep."""

@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from simulation.replay.calls import COLLECTIVES, NOBODY, SENDS, Call
-from simulation.replay.loops import repetitions
-from simulation.replay.program import Program
+from eee_testbed.simulation.replay.calls import COLLECTIVES, NOBODY, SENDS, Call
+from eee_testbed.simulation.replay.loops import repetitions
+from eee_testbed.simulation.replay.program import Program
 
 SHORT_NS: Final = 1000
 """Gaps below this are mostly what a tracer itself takes."""

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from simulation.description import Description, Links
-from simulation.pool import Pool, finished
-from simulation.replay.replayed import Replayed, ReplayTask
-from simulation.replay.results import ReplayResults
-from simulation.worker import Simulated
+from eee_testbed.simulation.description import Description, Links
+from eee_testbed.simulation.pool import Pool, finished
+from eee_testbed.simulation.replay.replayed import Replayed, ReplayTask
+from eee_testbed.simulation.replay.results import ReplayResults
+from eee_testbed.simulation.worker import Simulated
 
 Done = Callable[[Simulated[Replayed]], None]
 """Called with each replay when it is on the disk."""

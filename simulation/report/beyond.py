@@ -6,14 +6,14 @@ from typing import Final
 import numpy as np
 from matplotlib.figure import Figure
 
-from analysis.interval import Interval
-from analysis.report.drawing import Drawing, draw, label, series_style
-from analysis.report.section import Section
-from analysis.report.table import Cell, Column, Table
-from simulation.replay.comparison import over_seeds
-from simulation.studies.bounds import BOUNDS_PERCENT, Within, within_bounds
-from simulation.studies.pairs import Pair, by
-from simulation.studies.study import ShownName
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.drawing import Drawing, draw, label, series_style
+from eee_testbed.analysis.report.section import Section
+from eee_testbed.analysis.report.table import Cell, Column, Table
+from eee_testbed.simulation.replay.comparison import over_seeds
+from eee_testbed.simulation.studies.bounds import BOUNDS_PERCENT, Within, within_bounds
+from eee_testbed.simulation.studies.pairs import Pair, by
+from eee_testbed.simulation.studies.study import ShownName
 
 _SAVING: Final = "Power saved (%)"
 _MANY: Final = 40

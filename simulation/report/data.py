@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 from eee_engine import SimulationError, network_facts, zero_load_cycles
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from analysis.calibration import Calibration, load_calibration
-from analysis.predict.other_networks import PAPER_POWER
-from lab.errors import UnreadableFile
-from lab.untrusted_files import read_object
-from simulation.description import Energy, Router
-from simulation.energy import StateShares
-from simulation.folder import DESCRIPTION, WrongFolder
-from simulation.point import Point
-from simulation.power_models import Carried, ModelPower, andujar, by_bits, fitted, georgakoudis, three_rates
-from simulation.results import CALIBRATION, POINTS, read_points
-from simulation.summaries import LoadSummary, summaries
+from eee_testbed.analysis.calibration import Calibration, load_calibration
+from eee_testbed.analysis.predict.other_networks import PAPER_POWER
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.lab.untrusted_files import read_object
+from eee_testbed.simulation.description import Energy, Router
+from eee_testbed.simulation.energy import StateShares
+from eee_testbed.simulation.folder import DESCRIPTION, WrongFolder
+from eee_testbed.simulation.point import Point
+from eee_testbed.simulation.power_models import Carried, ModelPower, andujar, by_bits, fitted, georgakoudis, three_rates
+from eee_testbed.simulation.results import CALIBRATION, POINTS, read_points
+from eee_testbed.simulation.summaries import LoadSummary, summaries
 
 if TYPE_CHECKING:
     from eee_engine import NetworkFacts

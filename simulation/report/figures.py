@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.interval import Interval
-from analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
-from simulation.power_models import MODELS, RATES
-from simulation.report.data import SimulationData
-from simulation.summaries import LoadSummary
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
+from eee_testbed.simulation.power_models import MODELS, RATES
+from eee_testbed.simulation.report.data import SimulationData
+from eee_testbed.simulation.summaries import LoadSummary
 
 _TALL = 8.0
 _WORDS = {

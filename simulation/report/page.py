@@ -3,16 +3,16 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from analysis.interval import Interval
-from analysis.report.doubts import doubts_of
-from analysis.report.findings.finding import Finding, with_unit
-from analysis.report.page import Report, made_from, render
-from analysis.report.section import Missing, Section
-from analysis.report.table import Cell, Column, Table, cell_text, number
-from simulation.power_models import MODELS
-from simulation.report.data import SimulationData, shared_loads
-from simulation.report.figures import latency_drawings, power_drawings
-from simulation.summaries import LoadSummary
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.doubts import doubts_of
+from eee_testbed.analysis.report.findings.finding import Finding, with_unit
+from eee_testbed.analysis.report.page import Report, made_from, render
+from eee_testbed.analysis.report.section import Missing, Section
+from eee_testbed.analysis.report.table import Cell, Column, Table, cell_text, number
+from eee_testbed.simulation.power_models import MODELS
+from eee_testbed.simulation.report.data import SimulationData, shared_loads
+from eee_testbed.simulation.report.figures import latency_drawings, power_drawings
+from eee_testbed.simulation.summaries import LoadSummary
 
 _MADE: Final = "simulated"
 

@@ -10,19 +10,19 @@ from eee_engine import network_facts
 from matplotlib.figure import Figure
 from pydantic import BaseModel, ValidationError
 
-from analysis.report.doubts import doubts_of
-from analysis.report.drawing import Drawing, draw, series_style
-from analysis.report.findings.finding import Finding, with_unit
-from analysis.report.page import Report, made_from, render
-from analysis.report.section import Section
-from analysis.report.table import Cell, Column, Table
-from lab.errors import UnreadableFile
-from lab.untrusted_files import read_object
-from simulation.description import Energy
-from simulation.folder import DESCRIPTION, WrongFolder
-from simulation.replay.comparison import Compared, Machine, compared
-from simulation.replay.replayed import Replayed
-from simulation.replay.results import read_replays
+from eee_testbed.analysis.report.doubts import doubts_of
+from eee_testbed.analysis.report.drawing import Drawing, draw, series_style
+from eee_testbed.analysis.report.findings.finding import Finding, with_unit
+from eee_testbed.analysis.report.page import Report, made_from, render
+from eee_testbed.analysis.report.section import Section
+from eee_testbed.analysis.report.table import Cell, Column, Table
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.lab.untrusted_files import read_object
+from eee_testbed.simulation.description import Energy
+from eee_testbed.simulation.folder import DESCRIPTION, WrongFolder
+from eee_testbed.simulation.replay.comparison import Compared, Machine, compared
+from eee_testbed.simulation.replay.replayed import Replayed
+from eee_testbed.simulation.replay.results import read_replays
 
 _AGAIN: Final = "simulate again into another folder"
 _MADE: Final = "replayed"

@@ -6,22 +6,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from analysis.report.doubts import doubts_of
-from analysis.report.findings.finding import Finding
-from analysis.report.page import Report, made_from, render
-from analysis.report.section import Section
-from analysis.report.table import Cell, Column, Table
-from simulation.replay.comparison import over_seeds
-from simulation.report.beyond import BEYOND
-from simulation.report.study_figures import distributions, front, trade_offs
-from simulation.studies.advise import Choice, advised
-from simulation.studies.pairs import Pair, by
-from simulation.studies.papers import PAPERS
-from simulation.studies.statement import Judged, Outcome, StudyData, judged
-from simulation.studies.study import Study
+from eee_testbed.analysis.report.doubts import doubts_of
+from eee_testbed.analysis.report.findings.finding import Finding
+from eee_testbed.analysis.report.page import Report, made_from, render
+from eee_testbed.analysis.report.section import Section
+from eee_testbed.analysis.report.table import Cell, Column, Table
+from eee_testbed.simulation.replay.comparison import over_seeds
+from eee_testbed.simulation.report.beyond import BEYOND
+from eee_testbed.simulation.report.study_figures import distributions, front, trade_offs
+from eee_testbed.simulation.studies.advise import Choice, advised
+from eee_testbed.simulation.studies.pairs import Pair, by
+from eee_testbed.simulation.studies.papers import PAPERS
+from eee_testbed.simulation.studies.statement import Judged, Outcome, StudyData, judged
+from eee_testbed.simulation.studies.study import Study
 
 if TYPE_CHECKING:
-    from analysis.report.drawing import Drawing
+    from eee_testbed.analysis.report.drawing import Drawing
 
 _LAST: Final = "simulated"
 _STATEMENTS: Final = "statements"

@@ -8,13 +8,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from analysis.interval import Interval
-from analysis.report.drawing import PAGE_INCH, Drawing, draw, error_bars, label, series_style
-from simulation.replay.comparison import over_seeds
-from simulation.studies import andujar
-from simulation.studies.advise import Choice
-from simulation.studies.georgakoudis import DEEP, FAST, HYBRID
-from simulation.studies.pairs import Pair, by, where
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.drawing import PAGE_INCH, Drawing, draw, error_bars, label, series_style
+from eee_testbed.simulation.replay.comparison import over_seeds
+from eee_testbed.simulation.studies import andujar
+from eee_testbed.simulation.studies.advise import Choice
+from eee_testbed.simulation.studies.georgakoudis import DEEP, FAST, HYBRID
+from eee_testbed.simulation.studies.pairs import Pair, by, where
 
 _MODES: Final = {"deep sleep": DEEP, "hybrid": HYBRID, "fast wake": FAST}
 _SAVING: Final = "Power saved (%)"

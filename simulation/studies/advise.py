@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Final
 
-from analysis.interval import Interval
-from simulation.replay.comparison import over_seeds
-from simulation.studies.pairs import Pair, by
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.simulation.replay.comparison import over_seeds
+from eee_testbed.simulation.studies.pairs import Pair, by
 
 FIGURES: Final = ("run_time_s", "network_joule", "cluster_joule")
 """What a choice is judged by; less is better."""

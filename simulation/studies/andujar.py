@@ -8,16 +8,25 @@ counts as best.
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from simulation.replay.comparison import over_seeds, utilization
-from simulation.studies.arithmetic import (
+from eee_testbed.simulation.replay.comparison import over_seeds, utilization
+from eee_testbed.simulation.studies.arithmetic import (
     break_even_slowdown,
     cpu_use_of_share,
     least_makespan_s,
     most_network_saving,
     network_share,
 )
-from simulation.studies.pairs import Pair, by, where
-from simulation.studies.statement import Judge, Statement, StudyData, Verdict, missing_points, settled, shown, span
+from eee_testbed.simulation.studies.pairs import Pair, by, where
+from eee_testbed.simulation.studies.statement import (
+    Judge,
+    Statement,
+    StudyData,
+    Verdict,
+    missing_points,
+    settled,
+    shown,
+    span,
+)
 
 SMALL: Final = ("3D", "2D", "k4-n3", "k8-n2", "D72", "D80")
 LARGE: Final = ("4D", "3D-256", "4D-320", "3D-320", "k4-n4", "k16-n2", "k18-n2", "D272", "D312", "D342")

@@ -5,8 +5,8 @@ Andújar et al. (2023): Eq. 1 to 7 with Table 2. Georgakoudis et al. (2019): Tab
 
 from typing import Final
 
-from analysis.calibration import AndujarPower
-from analysis.predict.other_networks import PAPER_POWER
+from eee_testbed.analysis.calibration import AndujarPower
+from eee_testbed.analysis.predict.other_networks import PAPER_POWER
 
 DEEP_SAVING: Final = 0.9
 FAST_SAVING: Final = 0.4

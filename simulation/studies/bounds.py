@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from simulation.studies.pairs import Pair, by
+from eee_testbed.simulation.studies.pairs import Pair, by
 
 BOUNDS_PERCENT: Final = (0.1, 1.0, 5.0)
 _AXIS: Final = "links"

@@ -13,12 +13,12 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from simulation.facts import facts_of
-from simulation.point import BrokenSimulation
-from simulation.replay.jobs import AnyProgram, Programs, load_program
-from simulation.replay.summary import Collective, summary_of
-from simulation.studies.expand import Case
-from simulation.studies.points import StudyTask
+from eee_testbed.simulation.facts import facts_of
+from eee_testbed.simulation.point import BrokenSimulation
+from eee_testbed.simulation.replay.jobs import AnyProgram, Programs, load_program
+from eee_testbed.simulation.replay.summary import Collective, summary_of
+from eee_testbed.simulation.studies.expand import Case
+from eee_testbed.simulation.studies.points import StudyTask
 
 _START_S: Final = 0.3
 _MESSAGE_S: Final = 1.0e-6

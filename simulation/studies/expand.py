@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from lab.errors import ExperimentError, Problem
-from simulation.description import Description, Links, relative_to
-from simulation.studies.study import EACH_JOB, Fragment, Mixes, Study, mix_name
+from eee_testbed.lab.errors import ExperimentError, Problem
+from eee_testbed.simulation.description import Description, Links, relative_to
+from eee_testbed.simulation.studies.study import EACH_JOB, Fragment, Mixes, Study, mix_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Final
 
-from simulation.studies.arithmetic import DEEP_SAVING, FAST_SAVING, least_hybrid_saving
-from simulation.studies.inequality import LinkCheck, check_between, check_within
-from simulation.studies.pairs import Pair, by, where
-from simulation.studies.statement import (
+from eee_testbed.simulation.studies.arithmetic import DEEP_SAVING, FAST_SAVING, least_hybrid_saving
+from eee_testbed.simulation.studies.inequality import LinkCheck, check_between, check_within
+from eee_testbed.simulation.studies.pairs import Pair, by, where
+from eee_testbed.simulation.studies.statement import (
     Judge,
     Statement,
     StudyData,

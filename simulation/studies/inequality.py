@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from simulation.studies.arithmetic import DEEP_SAVING, FAST_SAVING
+from eee_testbed.simulation.studies.arithmetic import DEEP_SAVING, FAST_SAVING
 
 _STATES = ("transmit", "idle", "sleep", "quiet", "refresh", "fast", "wake")
 _KEY = ("from_router", "port")

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from analysis.interval import Interval
-from simulation.energy import StateShares
-from simulation.facts import facts_of
-from simulation.power_models import georgakoudis
-from simulation.replay.comparison import Machine, cluster_watt, network_watt, over_seeds
-from simulation.studies.expand import Case
-from simulation.studies.points import StudyPoint
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.simulation.energy import StateShares
+from eee_testbed.simulation.facts import facts_of
+from eee_testbed.simulation.power_models import georgakoudis
+from eee_testbed.simulation.replay.comparison import Machine, cluster_watt, network_watt, over_seeds
+from eee_testbed.simulation.studies.expand import Case
+from eee_testbed.simulation.studies.points import StudyPoint
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from simulation.studies import andujar, georgakoudis
-from simulation.studies.statement import Statement
-from simulation.studies.study import PaperName
+from eee_testbed.simulation.studies import andujar, georgakoudis
+from eee_testbed.simulation.studies.statement import Statement
+from eee_testbed.simulation.studies.study import PaperName
 
 
 class Paper(NamedTuple):

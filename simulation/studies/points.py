@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 
-from simulation.replay.replayed import Replayed, ReplayTask
-from simulation.studies.expand import Case, case_key
+from eee_testbed.simulation.replay.replayed import Replayed, ReplayTask
+from eee_testbed.simulation.studies.expand import Case, case_key
 
 _SHOWN_WORDS = 120
 """Of a task's name in progress."""

@@ -14,14 +14,14 @@ from typing import Any, Final
 
 import polars as pl
 
-from lab import durable
-from lab.errors import UnreadableFile
-from record.frames import read_frame
-from simulation.folder import ResultFolder, WrongFolder
-from simulation.replay.replayed import LINK_FIGURES
-from simulation.replay.results import REPLAY_SCHEMA, replay_frame, replayed_of
-from simulation.studies.expand import Case, case_key
-from simulation.studies.points import StudyPoint
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.record.frames import read_frame
+from eee_testbed.simulation.folder import ResultFolder, WrongFolder
+from eee_testbed.simulation.replay.replayed import LINK_FIGURES
+from eee_testbed.simulation.replay.results import REPLAY_SCHEMA, replay_frame, replayed_of
+from eee_testbed.simulation.studies.expand import Case, case_key
+from eee_testbed.simulation.studies.points import StudyPoint
 
 POINTS: Final = "points.parquet"
 COSTS: Final = "costs.parquet"

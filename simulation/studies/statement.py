@@ -7,10 +7,10 @@ from typing import Literal
 
 import polars as pl
 
-from analysis.interval import Interval
-from simulation.studies.expand import Case
-from simulation.studies.pairs import Pair
-from simulation.studies.points import StudyPoint
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.simulation.studies.expand import Case
+from eee_testbed.simulation.studies.pairs import Pair
+from eee_testbed.simulation.studies.points import StudyPoint
 
 Outcome = Literal["agrees", "differs", "cannot be compared"]
 

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from lab.errors import ExperimentError
-from lab.yaml_source import plain, read_source
-from simulation.part import Part, Seed
+from eee_testbed.lab.errors import ExperimentError
+from eee_testbed.lab.yaml_source import plain, read_source
+from eee_testbed.simulation.part import Part, Seed
 
 PaperName = Literal["andujar", "georgakoudis-single", "georgakoudis-multi"]
 ShownName = Literal["bounds", "sizes"]

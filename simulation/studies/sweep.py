@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-from simulation.pool import Pool, finished
-from simulation.studies.points import StudyPoint, StudyTask
-from simulation.studies.results import StudyResults
-from simulation.worker import Simulated
+from eee_testbed.simulation.pool import Pool, finished
+from eee_testbed.simulation.studies.points import StudyPoint, StudyTask
+from eee_testbed.simulation.studies.results import StudyResults
+from eee_testbed.simulation.worker import Simulated
 
 Done = Callable[[Simulated[StudyPoint]], None]
 """Called with each point when it is on the disk."""

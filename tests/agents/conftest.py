@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
-from agents.pack import packed
+from eee_testbed.agents.pack import packed
 from tests.support.needs import needs_root
 from tests.support.nodes.agent_nodes import PATIENCE_S, Ended, Node, Pair, Run, Running, agent_argv, nodes
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from agents.all_pairs import PORT, Seen, pack, unpack
+from eee_testbed.agents.all_pairs import PORT, Seen, pack, unpack
+from eee_testbed.twin.machine import namespaces
 from tests.support.nodes.agent_nodes import PATIENCE_S, Node, Pair, Running
-from twin.machine import namespaces
 
 _RUN = 7
 _MEET, _BURST, _DONE = 0, 1, 2

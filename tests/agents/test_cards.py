@@ -9,14 +9,14 @@ import sys
 
 import pytest
 
-from agents.lpi_counters import LpiCounter, lpi_counters
-from agents.netlink import attributes, parse_eee
+from eee_testbed.agents.lpi_counters import LpiCounter, lpi_counters
+from eee_testbed.agents.netlink import attributes, parse_eee
 from tests.support.nodes.agent_nodes import Pair
 
 _ASK = """
 import json, sys
-from agents.ethtool import Ethtool
-from agents.netlink import EthtoolNetlink, Links
+from eee_testbed.agents.ethtool import Ethtool
+from eee_testbed.agents.netlink import EthtoolNetlink, Links
 name, address = sys.argv[1:]
 link = Links().link(name)
 card = Ethtool(name)

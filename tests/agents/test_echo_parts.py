@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.echo.history import Echo, Tally, quantiles
-from agents.echo.icmp_socket import checksum, echo_request, key_of, stamps_of
-from agents.echo.plan import drawn_ns, parse_range, parse_steps, stepped_ns
-from agents.stream import AgentError
+from eee_testbed.agents.echo.history import Echo, Tally, quantiles
+from eee_testbed.agents.echo.icmp_socket import checksum, echo_request, key_of, stamps_of
+from eee_testbed.agents.echo.plan import drawn_ns, parse_range, parse_steps, stepped_ns
+from eee_testbed.agents.stream import AgentError
 from tests.support import ROOT
 from tests.support.laws import law
 
@@ -101,7 +101,7 @@ def test_a_row_of_an_echo_stamped_by_the_card_too() -> None:
 
 _LEAVE = """
 import os, sys
-from agents.echo.quiet_cpu import QuietCpu
+from eee_testbed.agents.echo.quiet_cpu import QuietCpu
 allowed = os.sched_getaffinity(0)
 cpu = QuietCpu(None, 0)
 left = cpu.leave()

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.pack import packed
-from agents.recording import read_stream
+from eee_testbed.agents.pack import packed
+from eee_testbed.agents.recording import read_stream
 from tests.support import ROOT
 from tests.support.nodes.agent_nodes import NOBODY, PATIENCE_S, Node, Pair, Run, Running
 from tests.support.waiting import eventually

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.gap_histogram import GapHistogram, busy_ns, lower_edges_ns
-from agents.packet_ring import frames_in
+from eee_testbed.agents.gap_histogram import GapHistogram, busy_ns, lower_edges_ns
+from eee_testbed.agents.packet_ring import frames_in
 from tests.support.laws import law
 from tests.support.measured.gap_bins import bin_of
 from tests.support.nodes.agent_nodes import NOBODY, Pair, Run, Running

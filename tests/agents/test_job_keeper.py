@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from agents import job_keeper
-from agents.job_keeper import is_of
-from agents.pack import packed
+from eee_testbed.agents import job_keeper
+from eee_testbed.agents.job_keeper import is_of
+from eee_testbed.agents.pack import packed
 
 _PATIENCE_S = 20.0
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from agents.keep_awake import COLUMNS, main
-from agents.stream import AgentError
+from eee_testbed.agents.keep_awake import COLUMNS, main
+from eee_testbed.agents.stream import AgentError
 from tests.support.nodes.agent_nodes import Node, Pair, Run, Running
 
 Start = Callable[..., Running]

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.exporter import Exporter, exposition
-from agents.metrics import Series
-from agents.power_sources import Background, parse_dcmi, parse_redfish, rapl_source, redfish_source
-from agents.stream import AgentError
+from eee_testbed.agents.exporter import Exporter, exposition
+from eee_testbed.agents.metrics import Series
+from eee_testbed.agents.power_sources import Background, parse_dcmi, parse_redfish, rapl_source, redfish_source
+from eee_testbed.agents.stream import AgentError
 from tests.support.nodes.agent_nodes import Pair, Run, Running
 
 Start = Callable[..., Running]

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.pack import packed
-from agents.recording import read_stream
-from agents.stream import Column, Stream
+from eee_testbed.agents.pack import packed
+from eee_testbed.agents.recording import read_stream
+from eee_testbed.agents.stream import Column, Stream
 from tests.support.laws import law
 
 NUMBERS = st.integers(-(2**62), 2**62) | st.floats(-1e18, 1e18)

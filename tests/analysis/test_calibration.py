@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from analysis.calibration import (
+from eee_testbed.analysis.calibration import (
     Calibration,
     CalibrationError,
     Estimate,

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.compare import by_block, compare, matched, unit_of
-from analysis.power.preflight import MeterPrecision, preflight, smallest_watt
-from record.event_kinds import EventKind
-from record.samples import PowerSeries
-from record.trial_events import TrialBegun, TrialEnded, TrialState
-from record.trials import levels_of, read_trials, valid_trials
+from eee_testbed.analysis.compare import by_block, compare, matched, unit_of
+from eee_testbed.analysis.power.preflight import MeterPrecision, preflight, smallest_watt
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.samples import PowerSeries
+from eee_testbed.record.trial_events import TrialBegun, TrialEnded, TrialState
+from eee_testbed.record.trials import levels_of, read_trials, valid_trials
 
 
 def _write(folder: Path, trials: list[tuple[TrialBegun, TrialEnded | None]]) -> None:

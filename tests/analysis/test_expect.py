@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from analysis.expect import Answer, Expectation, Figure, judge, worst
-from analysis.interval import Interval
-from lab.errors import LabError
+from eee_testbed.analysis.expect import Answer, Expectation, Figure, judge, worst
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.lab.errors import LabError
 
 
 def _figure(low: float, high: float, unit: str = "%", name: str = "time.slowdown") -> Figure:

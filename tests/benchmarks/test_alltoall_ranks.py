@@ -16,7 +16,7 @@ def ranks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The program's module; mpi4py is of the nodes, not of this machine: one without MPI stands in for it."""
     (tmp_path / "mpi4py.py").write_text("class MPI: ...\nclass rc: ...\n", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    name = "benchmarks.on_nodes.alltoall_ranks"
+    name = "eee_testbed.benchmarks.on_nodes.alltoall_ranks"
     yield importlib.import_module(name)
     for imported in (name, "mpi4py"):
         sys.modules.pop(imported, None)

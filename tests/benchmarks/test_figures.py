@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.figure_sets import FIGURE_SETS, FigureReader
-from benchmarks.figures import FigureRule
-from benchmarks.program import Answer, Figure
+from eee_testbed.benchmarks.figure_sets import FIGURE_SETS, FigureReader
+from eee_testbed.benchmarks.figures import FigureRule
+from eee_testbed.benchmarks.program import Answer, Figure
 
 _NOTHING = Answer(right=None)
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from benchmarks.program import Answer, Placement
-from benchmarks.table import PROGRAMS
+from eee_testbed.benchmarks.program import Answer, Placement
+from eee_testbed.benchmarks.table import PROGRAMS
 
 UNITS = {"s", "us", "byte", "bit/s", "byte/s", "flop/s", "op/s", "update/s", "frame", "call", "1"}
 FOUR = Placement(("n01", "n02", "n03", "n04"), addresses=("198.19.1.1", "198.19.1.2", "198.19.1.3", "198.19.1.4"))

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.patterns import bit_reversal, matrix_transpose
-from benchmarks.program import Placement, Unfit
-from benchmarks.table import PROGRAMS
-from controller.experiments.launchers.launcher import Start
-from controller.experiments.launchers.openmpi import argv, diagnose
-from controller.experiments.traffic import monitored, node_traffic
-from eeectl.set_options import value
-from lab.errors import LabError
+from eee_testbed.benchmarks.patterns import bit_reversal, matrix_transpose
+from eee_testbed.benchmarks.program import Placement, Unfit
+from eee_testbed.benchmarks.table import PROGRAMS
+from eee_testbed.eeectl.set_options import value
+from eee_testbed.lab.errors import LabError
+from eee_testbed.measuring.experiments.launchers.launcher import Start
+from eee_testbed.measuring.experiments.launchers.openmpi import argv, diagnose
+from eee_testbed.measuring.experiments.traffic import monitored, node_traffic
 from tests.support.laws import law
 
 FOLDER = {"folder": "/opt/bin"}

@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dataset.check import SHOWN, checked, faults_of
-from dataset.schema import MEASURED
-from lab.errors import LabError
+from eee_testbed.dataset.check import SHOWN, checked, faults_of
+from eee_testbed.dataset.schema import MEASURED
+from eee_testbed.lab.errors import LabError
 
 GOOD: Mapping[str, Any] = {
     "run": "r1", "trial": 0, "begun_ns": 1_795_000_000_000_000_000, "duration_s": 60.0, "state": "valid",

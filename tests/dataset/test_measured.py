@@ -5,10 +5,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from dataset.check import faults_of
-from dataset.measured import measured_of
-from lab.errors import LabError
-from record.trials import read_trials
+from eee_testbed.dataset.check import faults_of
+from eee_testbed.dataset.measured import measured_of
+from eee_testbed.lab.errors import LabError
+from eee_testbed.record.trials import read_trials
 from tests.support.measured.synthetic_run import write_measured, write_run
 
 

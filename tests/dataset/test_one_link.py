@@ -2,8 +2,8 @@
 
 import pytest
 
-from dataset.one_link import LinkLoad, link_times
-from lab.errors import LabError
+from eee_testbed.dataset.one_link import LinkLoad, link_times
+from eee_testbed.lab.errors import LabError
 
 TS_US, TW_US, HOLD_US = 182.0, 60.0, 1000.0
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from dataset.check import checked
-from dataset.package import write_data_set, wrong_sums
-from dataset.schema import BUILT, TRUTHS
-from lab.errors import LabError
+from eee_testbed.dataset.check import checked
+from eee_testbed.dataset.package import write_data_set, wrong_sums
+from eee_testbed.dataset.schema import BUILT, TRUTHS
+from eee_testbed.lab.errors import LabError
 from tests.support.data_set import write_small
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from dataset.power import REDUCED, Grid, ports, power_rows, truth_of
-from dataset.schema import STATES
+from eee_testbed.dataset.power import REDUCED, Grid, ports, power_rows, truth_of
+from eee_testbed.dataset.schema import STATES
 
 
 @pytest.fixture(scope="module")

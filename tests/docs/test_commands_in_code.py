@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cyclopts.exceptions import CycloptsError
 
-from eeectl.application import app
+from eee_testbed.eeectl.application import app
 from tests.support import ROOT
 from tests.support.covers import PACKAGES
 

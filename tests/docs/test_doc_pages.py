@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from cyclopts.exceptions import CycloptsError
 
-from eeectl.application import parse
+from eee_testbed.eeectl.application import parse
 from tests.support import ROOT
 from tests.support.doc_pages import blocks_of, eeectl_lines, pages
 

@@ -16,22 +16,22 @@ PACKAGES = tuple(
 """Those of `eee_testbed` need a run: tests/eee_testbed."""
 
 PURE_MODELS = (
-    "analysis.interval",
-    "analysis.links.link_modes",
-    "analysis.links.path_delay",
-    "analysis.power.andujar_power",
-    "analysis.power.energy",
-    "analysis.power.plausible",
-    "analysis.power.preflight",
-    "analysis.power.screening",
-    "analysis.predict.topologies",
-    "analysis.predict.what_if",
-    "analysis.programs.miwa",
-    "analysis.programs.profile",
-    "analysis.programs.run_time",
-    "simulation.curve",
-    "simulation.energy",
-    "simulation.steadiness",
+    "eee_testbed.analysis.interval",
+    "eee_testbed.analysis.links.link_modes",
+    "eee_testbed.analysis.links.path_delay",
+    "eee_testbed.analysis.power.andujar_power",
+    "eee_testbed.analysis.power.energy",
+    "eee_testbed.analysis.power.plausible",
+    "eee_testbed.analysis.power.preflight",
+    "eee_testbed.analysis.power.screening",
+    "eee_testbed.analysis.predict.topologies",
+    "eee_testbed.analysis.predict.what_if",
+    "eee_testbed.analysis.programs.miwa",
+    "eee_testbed.analysis.programs.profile",
+    "eee_testbed.analysis.programs.run_time",
+    "eee_testbed.simulation.curve",
+    "eee_testbed.simulation.energy",
+    "eee_testbed.simulation.steadiness",
 )
 """Models that have to have examples."""
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from analysis.calibration import CalibrationError
 from eee_testbed import LabError, open_calibration, open_run
-from lab.folder import load_lab
+from eee_testbed.analysis.calibration import CalibrationError
+from eee_testbed.lab.folder import load_lab
 from tests.support import ROOT
 
 _RELEASES = ROOT / "tests" / "support" / "releases"

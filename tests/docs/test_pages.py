@@ -7,11 +7,11 @@ import pytest
 from cyclopts.exceptions import CycloptsError
 from ruamel.yaml import YAML
 
-from controller.experiments.experiment import Experiment
-from eeectl.application import parse
-from eeectl.reference.pages import PAGES
-from lab.folder import find_lab, load_lab
-from simulation.description_file import read_description
+from eee_testbed.eeectl.application import parse
+from eee_testbed.eeectl.reference.pages import PAGES
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.measuring.experiments.experiment import Experiment
+from eee_testbed.simulation.description_file import read_description
 from tests.support import ROOT
 from tests.support.doc_pages import LANGUAGES, MARKS, blocks_of, eeectl_lines, pages
 
@@ -35,7 +35,7 @@ def test_the_readme_is_short() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_a_generated_page_is_up_to_date(name: str) -> None:
-    assert (ROOT / name).read_text(encoding="utf-8") == PAGES[name](), "run `python -m eeectl.reference`"
+    assert (ROOT / name).read_text(encoding="utf-8") == PAGES[name](), "run `python -m eee_testbed.eeectl.reference`"
 
 
 @by_page

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import eee_testbed
-from analysis.report.page import SECTIONS
 from eee_testbed import LabError, figures, open_calibration, open_data_set, open_run, units
+from eee_testbed.analysis.report.page import SECTIONS
 from tests.support.data_set import write_small
 from tests.support.measured.synthetic_run import write_measured, write_run
 

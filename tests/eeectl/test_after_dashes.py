@@ -2,8 +2,8 @@
 
 import pytest
 
-from eeectl.after_dashes import AfterDashes, split, takes_command
-from eeectl.cli import run
+from eee_testbed.eeectl.after_dashes import AfterDashes, split, takes_command
+from eee_testbed.eeectl.cli import run
 
 
 def taking(program: str = "", *, command: AfterDashes = ()) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.application import _told, execute
-from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
-from lab.errors import LabError
-from lab.plain_text import is_safe
+from eee_testbed.eeectl.application import _told, execute
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.plain_text import is_safe
 from tests.support.measured.synthetic_run import write_alltoall, write_run
 from tests.support.waiting import eventually
 
@@ -40,7 +40,7 @@ _WAITING = """
 import sys
 import threading
 import polars
-from eeectl.application import app, execute
+from eee_testbed.eeectl.application import app, execute
 
 @app.command
 def wait_long() -> int:

@@ -6,9 +6,9 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from analysis.calibration import LinkPolicy, PortPower, PowerPart, ProgramTime, SwitchPower
-from analysis.calibration_names import NAMES
-from eeectl.calibration_text import INTERVAL, calibration_text
+from eee_testbed.analysis.calibration import LinkPolicy, PortPower, PowerPart, ProgramTime, SwitchPower
+from eee_testbed.analysis.calibration_names import NAMES
+from eee_testbed.eeectl.calibration_text import INTERVAL, calibration_text
 from tests.support.measured.synthetic_run import about, calibration
 
 PARTS = (LinkPolicy, SwitchPower, PowerPart.model_fields["andujar"].annotation, ProgramTime)

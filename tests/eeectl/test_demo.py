@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from eeectl.demo import _rows
+from eee_testbed.eeectl.demo import _rows
 
 _TRUTH: dict[str, Any] = {
     "timing": {

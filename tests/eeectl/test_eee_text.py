@@ -1,11 +1,11 @@
 """`eeectl eee show` as text, at the sizes of people's terminals."""
 
-from controller.checking.eee_links import SwitchEee, eee_links
-from controller.checking.port_links import PortLink
-from controller.drivers.driver import EeeStatus
-from eeectl.eee_text import eee_text
-from lab.folder import find_lab, load_lab
-from lab.model import Lab
+from eee_testbed.controller.checking.eee_links import SwitchEee, eee_links
+from eee_testbed.controller.checking.port_links import PortLink
+from eee_testbed.controller.drivers.driver import EeeStatus
+from eee_testbed.eeectl.eee_text import eee_text
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Lab
 from tests.support import ROOT
 from tests.support.labs.toy_view import LAB
 

@@ -9,7 +9,7 @@ _LEFT_IN_A_LIBRARY = """
 import io, sys, threading, time
 from typing import Annotated
 from pydantic import AfterValidator, TypeAdapter
-import eeectl.cli as cli
+import eee_testbed.eeectl.cli as cli
 
 class Slow(io.StringIO):
     def flush(self):

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.applying.work import at_work
-from controller.model.state import State, factory_state
-from eeectl.apply_options import seconds_of
-from eeectl.interactive import _quiet_while_hosts_check
-from lab.errors import LabError
-from lab.model import Lab
+from eee_testbed.controller.applying.work import at_work
+from eee_testbed.controller.model.state import State, factory_state
+from eee_testbed.eeectl.apply_options import seconds_of
+from eee_testbed.eeectl.interactive import _quiet_while_hosts_check
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Lab
 from tests.support.labs.toy_lab import Quiet, ToyLab, small_lab
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.cli import run
-from eeectl.lab_name import chosen, known_lab, lab_operand, require_up
-from lab.errors import LabError
-from lab.folder import load_lab
+from eee_testbed.eeectl.cli import run
+from eee_testbed.eeectl.lab_name import chosen, known_lab, lab_operand, require_up
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.twin.machine.statedir import Journal, StateDir
 from tests.support.labs.two_switches import write_two_switches
-from twin.machine.statedir import Journal, StateDir
 
 
 def test_a_lab_that_is_up_from_another_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

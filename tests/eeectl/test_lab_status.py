@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from controller.applying.apply import Options, apply
-from controller.applying.port_proof import PortProofs
-from controller.applying.processes import ProcessId
-from controller.applying.run_notes import RunNote, RunNotes
-from controller.applying.statefolder import StateFolder
-from controller.applying.work import at_work
-from controller.experiments.restoring import clear_up
-from controller.model.state import State, diff
-from controller.planning.proof import ProvedPlan
-from controller.planning.regulate import link_off
-from eeectl.interactive import Signals, left_words
-from eeectl.lab_status import is_pending, print_status, report_of
-from lab.model import Lab
+from eee_testbed.controller.applying.apply import Options, apply
+from eee_testbed.controller.applying.port_proof import PortProofs
+from eee_testbed.controller.applying.processes import ProcessId
+from eee_testbed.controller.applying.run_notes import RunNote, RunNotes
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.applying.work import at_work
+from eee_testbed.controller.model.state import State, diff
+from eee_testbed.controller.planning.proof import ProvedPlan
+from eee_testbed.controller.planning.regulate import link_off
+from eee_testbed.eeectl.interactive import Signals, left_words
+from eee_testbed.eeectl.lab_status import is_pending, print_status, report_of
+from eee_testbed.lab.model import Lab
+from eee_testbed.measuring.experiments.restoring import clear_up
 from tests.support.labs.described_toy import DescribedToy, described, left_by
 from tests.support.labs.killed_run import in_child
 from tests.support.labs.toy_lab import Quiet, small_lab, trees_state

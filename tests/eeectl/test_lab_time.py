@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.lab_time import clock_of
+from eee_testbed.eeectl.lab_time import clock_of
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.experiments.running import Outcome
-from controller.experiments.session import RunResult
-from eeectl.cli import run as eeectl
-from eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
-from eeectl.notice import Notice
-from lab.errors import LabError
+from eee_testbed.eeectl.cli import run as eeectl
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
+from eee_testbed.eeectl.notice import Notice
+from eee_testbed.lab.errors import LabError
+from eee_testbed.measuring.experiments.running import Outcome
+from eee_testbed.measuring.experiments.session import RunResult
 
 _NOTE = "import os, sys, json; json.dump([dict(os.environ), sys.argv[1:]], open({path!r}, 'w'))"
 

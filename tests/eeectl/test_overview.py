@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from eeectl.cli import run
-from eeectl.verb_table import VERBS, overview
+from eee_testbed.eeectl.cli import run
+from eee_testbed.eeectl.verb_table import VERBS, overview
 
 
 @pytest.mark.parametrize("width", [80, 160])
@@ -29,7 +29,7 @@ def test_help_alone_is_the_overview(words: list[str], capsys: pytest.CaptureFixt
 
 def test_the_overview_loads_neither_parser_nor_verbs() -> None:
     script = (
-        "import sys; sys.argv = ['eeectl', '--help']; from eeectl.cli import main\n"
+        "import sys; sys.argv = ['eeectl', '--help']; from eee_testbed.eeectl.cli import main\n"
         "try: main()\n"
         "except SystemExit as end: assert not end.code\n"
         "heavy = {'cyclopts', 'rich', 'polars', 'numpy', 'netmiko', 'textual'}\n"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.parent import PARENT
+from eee_testbed.eeectl.parent import PARENT
 
 _CHILD = """
 import pathlib, signal, sys
-from eeectl.parent import follow_parent
+from eee_testbed.eeectl.parent import follow_parent
 ready, restored = map(pathlib.Path, sys.argv[1:])
 def restore(*_):
     restored.touch()
@@ -27,7 +27,7 @@ signal.pause()
 
 _STUDY = """
 import sys
-from eeectl.study.commands import run_command
+from eee_testbed.measuring.study.commands import run_command
 run_command([sys.executable, "-c", *sys.argv[1:]])
 """
 
@@ -49,7 +49,7 @@ def test_what_a_killed_study_was_running_restores_its_lab_and_ends(tmp_path: Pat
 @pytest.mark.parametrize("words", [["status"], ["--help"]])
 def test_a_command_whose_starter_is_dead_already_does_nothing(words: list[str]) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "eeectl.cli", *words],
+        [sys.executable, "-m", "eee_testbed.eeectl.cli", *words],
         env={**os.environ, PARENT: "1" if os.getpid() != 1 else "2"},
         check=False,
         capture_output=True,

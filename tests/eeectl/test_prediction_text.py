@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.interval import Interval
-from analysis.predict.prediction import Prediction
-from analysis.predict.what_if import parse_what_if
-from eeectl.prediction_text import FIGURES, Answers, predictions_text
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.predict.prediction import Prediction
+from eee_testbed.analysis.predict.what_if import parse_what_if
+from eee_testbed.eeectl.prediction_text import FIGURES, Answers, predictions_text
 from tests.analysis.predict.test_prediction import exact_calibration, profile
 
 QUESTIONS = ("off", "measured", "deep,hold_us=100", "fast,hold_us=10,phy=100GBASE-R")

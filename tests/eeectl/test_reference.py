@@ -2,10 +2,10 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from eeectl.application import app
-from eeectl.reference.commands import command_sections, command_table
-from eeectl.reference.models import key_table, prose
-from eeectl.verb_table import VERBS
+from eee_testbed.eeectl.application import app
+from eee_testbed.eeectl.reference.commands import command_sections, command_table
+from eee_testbed.eeectl.reference.models import key_table, prose
+from eee_testbed.eeectl.verb_table import VERBS
 
 
 def test_the_help_of_a_verb_is_shown_before_it_is_loaded() -> None:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.shipped import PARTS, copy_examples, place_of, playbook
-from lab.errors import LabError
+from eee_testbed.eeectl.shipped import PARTS, copy_examples, place_of, playbook
+from eee_testbed.lab.errors import LabError
 from tests.support import ROOT
 
 

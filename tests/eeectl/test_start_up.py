@@ -6,13 +6,13 @@ import sys
 import pytest
 
 _HEAVY = ("asyncssh", "emcee", "matplotlib", "netmiko", "networkx", "polars", "pysnmp", "scipy", "textual")
-_TWIN = ("twin.families", "twin.lab.daemon", "twin.truth")
+_TWIN = ("eee_testbed.twin.families", "eee_testbed.twin.lab.daemon", "eee_testbed.twin.truth")
 
 
 def _loaded(words: list[str], libraries: tuple[str, ...]) -> str:
     """Which of the libraries a command line loads, as a list's text."""
     script = (
-        f"import sys; sys.argv = ['eeectl', *{words}]; from eeectl.cli import main\n"
+        f"import sys; sys.argv = ['eeectl', *{words}]; from eee_testbed.eeectl.cli import main\n"
         "try: main()\n"
         "except SystemExit as end: assert end.code in (0, 3), end.code\n"
         f"print(sorted({{*{libraries}}} & sys.modules.keys()), file=sys.stderr)"

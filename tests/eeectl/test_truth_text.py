@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from eeectl.truth_text import print_truth
+from eee_testbed.eeectl.truth_text import print_truth
 
 _PS = 1_000_000_000_000
 

@@ -5,7 +5,7 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
-from eeectl.version import version_text
+from eee_testbed.eeectl.version import version_text
 from tests.support import ROOT
 
 _NUMBER = metadata.version("eee-testbed")

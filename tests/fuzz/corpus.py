@@ -8,25 +8,25 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.calibration import save_calibration
-from analysis.programs.profile import save_profile
-from analysis.programs.profile_reading import profiles_of
-from controller.applying.holder import Holder
-from controller.applying.journal import Begun, Done, Journal, RollingBack, Sending, Verified
-from controller.drivers.driver import ASPECTS, Driver, Query, Show
-from controller.experiments.restore_journal import RestoreJournal
-from controller.model.state import VlanChange
-from controller.planning.disruption import Disruption
-from controller.planning.steps import Step
-from lab.model import Switch
-from record.event_kinds import EventKind
-from record.store import Run
-from simulation.pool import HerePool
-from simulation.replay.otf2_writer import write_otf2
-from simulation.replay.program import KEY, write_program
-from simulation.replay.readers.vef import CODES
-from simulation.results import Results
-from simulation.sweep import simulate
+from eee_testbed.analysis.calibration import save_calibration
+from eee_testbed.analysis.programs.profile import save_profile
+from eee_testbed.analysis.programs.profile_reading import profiles_of
+from eee_testbed.controller.applying.holder import Holder
+from eee_testbed.controller.applying.journal import Begun, Done, Journal, RollingBack, Sending, Verified
+from eee_testbed.controller.drivers.driver import ASPECTS, Driver, Query, Show
+from eee_testbed.controller.model.state import VlanChange
+from eee_testbed.controller.planning.disruption import Disruption
+from eee_testbed.controller.planning.steps import Step
+from eee_testbed.lab.model import Switch
+from eee_testbed.measuring.experiments.restore_journal import RestoreJournal
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.store import Run
+from eee_testbed.simulation.pool import HerePool
+from eee_testbed.simulation.replay.otf2_writer import write_otf2
+from eee_testbed.simulation.replay.program import KEY, write_program
+from eee_testbed.simulation.replay.readers.vef import CODES
+from eee_testbed.simulation.results import Results
+from eee_testbed.simulation.sweep import simulate
 from tests.controller.checking.test_recorded import LLDP, LLDP_RECORDS, STRIP, SWITCH
 from tests.fuzz.mutations import Tree
 from tests.simulation.test_results import small_description

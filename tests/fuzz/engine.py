@@ -14,9 +14,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from lab.errors import LabError
-from lab.plain_text import is_safe
-from lab.untrusted_files import DamagedPart
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.plain_text import is_safe
+from eee_testbed.lab.untrusted_files import DamagedPart
 from tests.fuzz.mutations import Tree, damaged
 
 SLOW_S: Final = 60.0

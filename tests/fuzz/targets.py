@@ -10,53 +10,53 @@ from xml.etree import ElementTree as ET
 
 import polars as pl
 
-from analysis.calibration import load_calibration
-from analysis.programs.profile import load_profile
-from analysis.report.page import page, report_of
-from analysis.report.report_data import read_report_data
-from benchmarks.program import Placement, Program
-from benchmarks.table import PROGRAMS
-from controller.applying.holder import Holder
-from controller.applying.journal import read_journal
-from controller.applying.port_proof import PortProofs
-from controller.applying.run_notes import RunNotes
-from controller.applying.statefolder import StateFolder
-from controller.checking.recorded.folder import judge_folder
-from controller.drivers.cisco_ios.driver import CiscoIos
-from controller.drivers.driver import ASPECTS, Answers, Driver, Query, Show, SnmpValue
-from controller.drivers.fastpath.driver import NETGEAR_M4300
-from controller.drivers.ros.driver import DELL_55XX_DRIVER
-from controller.experiments.experiment_file import read_experiment
-from controller.experiments.restore_journal import RestoreJournal
-from controller.experiments.traffic import read_traffic
-from controller.experiments.validation import validate_experiment
-from controller.planning.tree_file import read_trees
-from controller.transports.terminal import shown
+from eee_testbed.analysis.calibration import load_calibration
+from eee_testbed.analysis.programs.profile import load_profile
+from eee_testbed.analysis.report.page import page, report_of
+from eee_testbed.analysis.report.report_data import read_report_data
+from eee_testbed.benchmarks.program import Placement, Program
+from eee_testbed.benchmarks.table import PROGRAMS
+from eee_testbed.controller.applying.holder import Holder
+from eee_testbed.controller.applying.journal import read_journal
+from eee_testbed.controller.applying.port_proof import PortProofs
+from eee_testbed.controller.applying.run_notes import RunNotes
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.checking.recorded.folder import judge_folder
+from eee_testbed.controller.drivers.cisco_ios.driver import CiscoIos
+from eee_testbed.controller.drivers.driver import ASPECTS, Answers, Driver, Query, Show, SnmpValue
+from eee_testbed.controller.drivers.fastpath.driver import NETGEAR_M4300
+from eee_testbed.controller.drivers.ros.driver import DELL_55XX_DRIVER
+from eee_testbed.controller.planning.tree_file import read_trees
+from eee_testbed.controller.transports.terminal import shown
+from eee_testbed.eeectl.application import execute
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.json_text import parse_json
+from eee_testbed.lab.model import Lab, Switch
+from eee_testbed.lab.plain_text import decoded_lines, is_safe
+from eee_testbed.measuring.experiments.experiment_file import read_experiment
+from eee_testbed.measuring.experiments.restore_journal import RestoreJournal
+from eee_testbed.measuring.experiments.traffic import read_traffic
+from eee_testbed.measuring.experiments.validation import validate_experiment
+from eee_testbed.measuring.study.folder import StudyFolder
+from eee_testbed.record.run_tail import RunTail
+from eee_testbed.record.sample_tables import TABLES
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.trials import read_trials
 from eee_testbed.runs import open_run
-from eeectl.application import execute
-from eeectl.study.folder import StudyFolder
-from lab.folder import find_lab, load_lab
-from lab.json_text import parse_json
-from lab.model import Lab, Switch
-from lab.plain_text import decoded_lines, is_safe
-from record.run_tail import RunTail
-from record.sample_tables import TABLES
-from record.samples import RunSamples
-from record.trials import read_trials
-from simulation.description_file import read_description
-from simulation.replay.program import KEY, read_program
-from simulation.replay.readers.reading import Options
-from simulation.replay.readers.table import import_trace
-from simulation.replay.records import records
-from simulation.replay.seal import sealed
-from simulation.replay.summary import summary_of
-from simulation.report.data import read_simulation
+from eee_testbed.simulation.description_file import read_description
+from eee_testbed.simulation.replay.program import KEY, read_program
+from eee_testbed.simulation.replay.readers.reading import Options
+from eee_testbed.simulation.replay.readers.table import import_trace
+from eee_testbed.simulation.replay.records import records
+from eee_testbed.simulation.replay.seal import sealed
+from eee_testbed.simulation.replay.summary import summary_of
+from eee_testbed.simulation.report.data import read_simulation
+from eee_testbed.twin.truth.truth_file import load_truth
 from tests.controller.drivers.cisco_ios import test_ios_law as ios
 from tests.fuzz import corpus
 from tests.fuzz.engine import Target, Unsafe, command
 from tests.support.switches import m4300_face, ros_face
 from tests.support.switches.toy_ios import ToyIos
-from twin.truth.truth_file import load_truth
 
 _ALL: Final = frozenset(ASPECTS)
 

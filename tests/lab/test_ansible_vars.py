@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.ansible import Variable, read_ansible
-from lab.ansible_vars import with_ansible
-from lab.errors import InventoryError
-from lab.folder import load_lab
+from eee_testbed.lab.ansible import Variable, read_ansible
+from eee_testbed.lab.ansible_vars import with_ansible
+from eee_testbed.lab.errors import InventoryError
+from eee_testbed.lab.folder import load_lab
 
 _HOSTS = """
 all:

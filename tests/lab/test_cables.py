@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.cables import read_cables, read_outlets
-from lab.errors import Problem
+from eee_testbed.lab.cables import read_cables, read_outlets
+from eee_testbed.lab.errors import Problem
 
 _HEAD = "end_a,end_b,rate_mbps,kind,switchable"
 _ROWS = ("sw1:gi1,n01:eth0,1000,copper,no", "sw1:gi2,sw2:gi2,10000,dac,yes")

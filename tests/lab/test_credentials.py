@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.credentials import check_private, read_secret
-from lab.errors import AccessDenied, InventoryError, Problem
-from lab.folder import load_lab
-from lab.model import NO_SECRET, Lab, Secret, SnmpUser
+from eee_testbed.lab.credentials import check_private, read_secret
+from eee_testbed.lab.errors import AccessDenied, InventoryError, Problem
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import NO_SECRET, Lab, Secret, SnmpUser
 from tests.support import ROOT
 
 VIRTUAL = ROOT / "inventory" / "virtual"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import durable
+from eee_testbed.lab import durable
 
 
 def test_a_file_is_created_and_replaced(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-import eeectl
-from lab.fitting_table import print_table
+from eee_testbed import eeectl
+from eee_testbed.lab.fitting_table import print_table
 
 _OF_TEXT_ALONE = {
     "check.py",

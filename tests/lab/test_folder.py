@@ -14,17 +14,17 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from controller.model.state import factory_state
-from controller.planning.plan import make_plan
-from controller.planning.regulate import multi_tree
-from controller.planning.trees import shortest_routes
-from lab.ansible import expand_range, read_ansible
-from lab.errors import InventoryError, LabError, Problem
-from lab.folder import find_lab, known_labs, load_lab
-from lab.model import Lab
+from eee_testbed.controller.model.state import factory_state
+from eee_testbed.controller.planning.plan import make_plan
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.lab.ansible import expand_range, read_ansible
+from eee_testbed.lab.errors import InventoryError, LabError, Problem
+from eee_testbed.lab.folder import find_lab, known_labs, load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.lab.lifecycle import check_files
 from tests.support import ROOT
 from tests.support.laws import law
-from twin.lab.lifecycle import check_files
 
 INVENTORY = ROOT / "inventory"
 

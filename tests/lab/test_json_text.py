@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.json_text import parse_json, parse_object
-from lab.plain_text import is_safe
+from eee_testbed.lab.json_text import parse_json, parse_object
+from eee_testbed.lab.plain_text import is_safe
 
 
 @settings(deadline=None)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.plain_text import REPLACEMENT, decoded, decoded_lines, is_safe, one_line, safe_lines, safe_tree
+from eee_testbed.lab.plain_text import REPLACEMENT, decoded, decoded_lines, is_safe, one_line, safe_lines, safe_tree
 
 _ANY = st.text(st.characters(exclude_categories=()), max_size=60)
 _HOSTILE = st.lists(

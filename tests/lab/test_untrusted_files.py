@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError, UnreadableFile
-from lab.json_text import parse_object
-from lab.untrusted_files import DamagedPart, parse_yaml, read_json_lines, read_object, read_text, read_yaml
+from eee_testbed.lab.errors import LabError, UnreadableFile
+from eee_testbed.lab.json_text import parse_object
+from eee_testbed.lab.untrusted_files import DamagedPart, parse_yaml, read_json_lines, read_object, read_text, read_yaml
 from tests.fuzz.mutations import BOMB
 
 MERGES = "a: &a {k: 1}\n" + "".join(

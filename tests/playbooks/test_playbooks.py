@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 from ruamel.yaml import YAML
 
-from lab.model import StripFamily
+from eee_testbed.lab.model import StripFamily
 from tests.support.ansible_play import ANSIBLE, EXAMPLE, PLAYBOOKS, play, recap
 from tests.support.needs import needs
 

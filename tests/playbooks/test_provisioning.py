@@ -9,13 +9,13 @@ from typing import Any, Final
 
 import pytest
 
-from controller.checking.lab_check import check_lab
-from controller.drivers.lldp_shows import Neighbour
-from controller.experiments.experiment import ProbeRun
-from controller.experiments.probing import probe
-from lab.folder import load_lab
-from lab.model import Lab
-from record.run_clock import RunClock
+from eee_testbed.controller.checking.lab_check import check_lab
+from eee_testbed.controller.drivers.lldp_shows import Neighbour
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.measuring.experiments.experiment import ProbeRun
+from eee_testbed.measuring.experiments.probing import probe
+from eee_testbed.record.run_clock import RunClock
 from tests.support.ansible_play import ANSIBLE, play, recap
 from tests.support.apt_repository import make_repository
 from tests.support.needs import needs

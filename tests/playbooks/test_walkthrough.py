@@ -20,7 +20,7 @@ from typing import Any, Final
 import pytest
 from ruamel.yaml import YAML
 
-from lab.folder import load_lab
+from eee_testbed.lab.folder import load_lab
 from tests.support import ROOT
 from tests.support.ansible_play import ANSIBLE, PLAYBOOKS
 from tests.support.apt_repository import make_repository

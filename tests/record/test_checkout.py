@@ -3,8 +3,8 @@
 import subprocess
 from pathlib import Path
 
-from record.checkout import described
-from record.store import versions
+from eee_testbed.record.checkout import described
+from eee_testbed.record.store import versions
 
 
 def _git(root: Path, *words: str) -> None:

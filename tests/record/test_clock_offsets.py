@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from record.clock_offsets import (
+from eee_testbed.record.clock_offsets import (
     UPTIME_STEP_NS,
     Exchange,
     Offset,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from record.counters import increase, went_back
+from eee_testbed.record.counters import increase, went_back
 
 
 @pytest.mark.parametrize(

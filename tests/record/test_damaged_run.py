@@ -9,13 +9,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lab.errors import LabError, UnreadableFile
-from lab.untrusted_files import DamagedPart
-from record.run_tail import RunTail
-from record.sample_tables import TABLES
-from record.samples import RunSamples
-from record.store import read_events, read_facts
-from record.trials import read_trials
+from eee_testbed.lab.errors import LabError, UnreadableFile
+from eee_testbed.lab.untrusted_files import DamagedPart
+from eee_testbed.record.run_tail import RunTail
+from eee_testbed.record.sample_tables import TABLES
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.store import read_events, read_facts
+from eee_testbed.record.trials import read_trials
 from tests.support.measured.synthetic_run import write_alltoall, write_probe, write_regulation, write_run
 
 WATTS = {

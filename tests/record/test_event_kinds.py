@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from record.event_kinds import EventKind
-from record.event_text import sentence_of
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.event_text import sentence_of
 from tests.support import ROOT
 
 _PACKAGES = ("record", "analysis", "controller", "eeectl")
@@ -107,7 +107,7 @@ def test_every_kind_is_written() -> None:
     names = {
         node.attr
         for path, tree in _trees()
-        if not path.is_relative_to("analysis") and not path.is_relative_to("controller/live")
+        if not path.is_relative_to("analysis") and not path.is_relative_to("measuring/live")
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "EventKind"
         if path.name != "event_text.py"

@@ -5,7 +5,7 @@ import threading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from record.run_clock import RunClock, Schedule, aligned
+from eee_testbed.record.run_clock import RunClock, Schedule, aligned
 from tests.support.measured.fake_clock import NS, FakeClock
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lab.errors import LabError, RunFolderFailed
-from record.event_kinds import EventKind
-from record.sample_tables import PORTS, TABLES, WATTS, Batch, Table
-from record.samples import RunSamples, increments
-from record.segments import SegmentWriter, read_table
-from record.store import Run, mark_interrupted, read_events, read_facts
+from eee_testbed.lab.errors import LabError, RunFolderFailed
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.sample_tables import PORTS, TABLES, WATTS, Batch, Table
+from eee_testbed.record.samples import RunSamples, increments
+from eee_testbed.record.segments import SegmentWriter, read_table
+from eee_testbed.record.store import Run, mark_interrupted, read_events, read_facts
 from tests.support import ROOT
 from tests.support.needs import needs_root
 
@@ -84,7 +84,7 @@ def test_names_of_columns_end_in_their_units() -> None:
 _VICTIM = """
 import time
 from pathlib import Path
-from record.store import Run
+from eee_testbed.record.store import Run
 from tests.record.test_store import _watts
 run = Run.create(Path({root!r}), "victim", {{}}, segment_s=0.2)
 print(run.folder, flush=True)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.errors import PlanError
-from regulation.choice import Choice, baseline_watt, choice_of, require_kept
-from regulation.koibuchi import koibuchi
-from regulation.least_power import least_power, lower_bound
-from regulation.levels import Levels
-from regulation.network import Network, Stream, Ways, channel_loads, links_of
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.regulation.choice import Choice, baseline_watt, choice_of, require_kept
+from eee_testbed.regulation.koibuchi import koibuchi
+from eee_testbed.regulation.least_power import least_power, lower_bound
+from eee_testbed.regulation.levels import Levels
+from eee_testbed.regulation.network import Network, Stream, Ways, channel_loads, links_of
 from tests.support.laws import law
 from tests.support.regulation.networks import cases, complete, levels_for, shortest, streams_for
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.errors import PlanError
-from regulation.closed_loop import (
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.regulation.closed_loop import (
     Fabric,
     LinkChange,
     LoopState,
@@ -21,8 +21,8 @@ from regulation.closed_loop import (
     no_decision,
     refused,
 )
-from regulation.network import Network, Stream, tree_ways
-from regulation.utilization import Used, used_by
+from eee_testbed.regulation.network import Network, Stream, tree_ways
+from eee_testbed.regulation.utilization import Used, used_by
 from tests.support.laws import law
 from tests.support.regulation.networks import cases, complete, shortest, streams_for
 

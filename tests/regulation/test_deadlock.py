@@ -6,8 +6,8 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regulation.deadlock import cycle_of, dependencies
-from regulation.network import Network, Stream, Trunk, tree_ways
+from eee_testbed.regulation.deadlock import cycle_of, dependencies
+from eee_testbed.regulation.network import Network, Stream, Trunk, tree_ways
 from tests.support.regulation.networks import cases, complete, shortest, streams_for
 
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regulation.network import channel_loads, tree_ways
-from regulation.traffic import Counted, Senders, between_hosts, from_counters, streams_of
+from eee_testbed.regulation.network import channel_loads, tree_ways
+from eee_testbed.regulation.traffic import Counted, Senders, between_hosts, from_counters, streams_of
 from tests.support.laws import law
 from tests.support.regulation.networks import complete
 

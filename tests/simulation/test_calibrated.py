@@ -6,12 +6,12 @@ from typing import Final
 
 import pytest
 
-from analysis.calibration import Calibration, Estimate, save_calibration
-from eeectl.cli import run as eeectl
-from simulation.calibrated import Calibrated, WrongCalibration
-from simulation.description import Description
-from simulation.description_file import read_description
-from simulation.report.data import read_simulation
+from eee_testbed.analysis.calibration import Calibration, Estimate, save_calibration
+from eee_testbed.eeectl.cli import run as eeectl
+from eee_testbed.simulation.calibrated import Calibrated, WrongCalibration
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.description_file import read_description
+from eee_testbed.simulation.report.data import read_simulation
 from tests.support.measured.synthetic_run import HOLD_US, SLEEP_US, WAKE_US, calibration
 
 _FILE: Final = """\

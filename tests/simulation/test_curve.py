@@ -5,8 +5,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulation.curve import CurvePoint, next_loads
-from simulation.description import Curve
+from eee_testbed.simulation.curve import CurvePoint, next_loads
+from eee_testbed.simulation.description import Curve
 
 
 def _queue(load: float, saturation: float) -> CurvePoint:

@@ -7,11 +7,11 @@ from typing import Any, get_args
 import pytest
 from eee_engine import SimulationError, network_facts, prove_deadlock_free, zero_load_cycles
 
-from lab.errors import ExperimentError
-from lab.folder import find_lab, load_lab
-from simulation.description import Description, Router
-from simulation.description_file import read_description
-from simulation.kinds import PATTERNS, ROUTINGS, RoutingName, TrafficName
+from eee_testbed.lab.errors import ExperimentError
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.simulation.description import Description, Router
+from eee_testbed.simulation.description_file import read_description
+from eee_testbed.simulation.kinds import PATTERNS, ROUTINGS, RoutingName, TrafficName
 
 _FILE = """\
 name: small

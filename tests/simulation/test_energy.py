@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simulation.description import Energy
-from simulation.energy import energy_use
+from eee_testbed.simulation.description import Energy
+from eee_testbed.simulation.energy import energy_use
 
 if TYPE_CHECKING:
     from eee_engine import SimulatedChannel

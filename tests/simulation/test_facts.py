@@ -2,8 +2,8 @@
 
 from eee_engine import network_facts
 
-from simulation.facts import facts_of
-from simulation.networks import Torus
+from eee_testbed.simulation.facts import facts_of
+from eee_testbed.simulation.networks import Torus
 
 
 def test_they_are_the_engines() -> None:

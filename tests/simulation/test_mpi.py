@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from eeectl.cli import run as eeectl
+from eee_testbed.eeectl.cli import run as eeectl
 from tests.support.needs import lacking, needs
 
 _FILE: Final = """\
@@ -24,11 +24,11 @@ precision: {within_percent: 5, batch_cycles: 50}
 _RANKS: Final = """\
 import os, signal, sys
 from pathlib import Path
-from simulation.description_file import read_description
-from simulation.pool import mpi_pool
-from simulation.results import Results
-from simulation.sweep import simulate
-from simulation.worker import Worker, serve
+from eee_testbed.simulation.description_file import read_description
+from eee_testbed.simulation.pool import mpi_pool
+from eee_testbed.simulation.results import Results
+from eee_testbed.simulation.sweep import simulate
+from eee_testbed.simulation.worker import Worker, serve
 
 def die_once(here):
     try:
@@ -93,7 +93,7 @@ def _mpirun(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_mpi_gives_the_same_bytes_as_this_process(folder: Path) -> None:
-    command = [sys.executable, "-m", "eeectl.cli", "simulate", "ring.yaml"]
+    command = [sys.executable, "-m", "eee_testbed.eeectl.cli", "simulate", "ring.yaml"]
     found = _mpirun(folder, *command, "--mpi", "--json", "--output", "by-mpi")
     assert found.returncode == 0, found.stderr
     assert found.stdout.count('"folder"') == 1

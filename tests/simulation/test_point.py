@@ -3,8 +3,8 @@
 import pytest
 from eee_engine import zero_load_cycles
 
-from simulation.description import Description
-from simulation.point import BrokenSimulation, Point, simulate_point
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.point import BrokenSimulation, Point, simulate_point
 
 
 def _description(**changes: object) -> Description:

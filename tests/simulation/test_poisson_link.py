@@ -12,8 +12,8 @@ from typing import Final, Literal
 import pytest
 from eee_engine import NetworkSimulation
 
-from analysis.links.link_modes import LinkMode, poisson
-from simulation.description import Description
+from eee_testbed.analysis.links.link_modes import LinkMode, poisson
+from eee_testbed.simulation.description import Description
 
 _SEEDS: Final = range(48)
 _CYCLES: Final = 100_000

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.predict.other_networks import PAPER_POWER, cluster_power
-from analysis.predict.sampling import Sampler
-from analysis.predict.topologies import torus
-from simulation.description import Energy
-from simulation.energy import StateShares
-from simulation.power_models import Carried, andujar, by_bits, fitted, georgakoudis
+from eee_testbed.analysis.predict.other_networks import PAPER_POWER, cluster_power
+from eee_testbed.analysis.predict.sampling import Sampler
+from eee_testbed.analysis.predict.topologies import torus
+from eee_testbed.simulation.description import Energy
+from eee_testbed.simulation.energy import StateShares
+from eee_testbed.simulation.power_models import Carried, andujar, by_bits, fitted, georgakoudis
 from tests.support.measured.synthetic_run import calibration
 
 _AWAKE = StateShares(transmit=0.2, idle=0.8)

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from eee_engine import network_facts
 
-from analysis.calibration import PowerPart, save_calibration
-from analysis.predict.other_networks import predict_topologies
-from analysis.predict.topologies import TABLE_3, TABLE_4
-from analysis.predict.what_if import PHYS, parse_what_if
-from analysis.programs.profile import save_profile
-from eeectl.cli import run
-from lab.errors import LabError
-from simulation.predicted import PHY_MBPS, Simulator, network_named
+from eee_testbed.analysis.calibration import PowerPart, save_calibration
+from eee_testbed.analysis.predict.other_networks import predict_topologies
+from eee_testbed.analysis.predict.topologies import TABLE_3, TABLE_4
+from eee_testbed.analysis.predict.what_if import PHYS, parse_what_if
+from eee_testbed.analysis.programs.profile import save_profile
+from eee_testbed.eeectl.cli import run
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.predicted import PHY_MBPS, Simulator, network_named
 from tests.analysis.predict.test_prediction import exact_calibration, profile
 from tests.support.measured.synthetic_run import calibration
 

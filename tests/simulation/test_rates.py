@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from simulation.description import Energy, Rates
-from simulation.rates import scaled_ratio
+from eee_testbed.simulation.description import Energy, Rates
+from eee_testbed.simulation.rates import scaled_ratio
 
 if TYPE_CHECKING:
     from eee_engine import SimulatedChannel

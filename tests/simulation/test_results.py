@@ -5,13 +5,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from simulation.description import Description
-from simulation.folder import WrongFolder
-from simulation.point import Point
-from simulation.pool import HerePool, local_pool
-from simulation.results import Results
-from simulation.sweep import simulate
-from simulation.worker import Simulated
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.folder import WrongFolder
+from eee_testbed.simulation.point import Point
+from eee_testbed.simulation.pool import HerePool, local_pool
+from eee_testbed.simulation.results import Results
+from eee_testbed.simulation.sweep import simulate
+from eee_testbed.simulation.worker import Simulated
 
 
 def small_description(**changes: object) -> Description:

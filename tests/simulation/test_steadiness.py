@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import sem, t
 
-from simulation.steadiness import MeanInterval, batch_means, drifts, mser, narrow_enough
+from eee_testbed.simulation.steadiness import MeanInterval, batch_means, drifts, mser, narrow_enough
 
 
 def test_a_start_that_differs_is_left_out() -> None:

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from simulation.description import Description
-from simulation.point import Point, simulate_point
-from simulation.summaries import summaries
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.point import Point, simulate_point
+from eee_testbed.simulation.summaries import summaries
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError
-from simulation.description import Description
-from simulation.point import BrokenSimulation, PointTask, simulate_point
-from simulation.pool import local_pool
-from simulation.worker import LostWorker, Serve, Simulated, Worker, serve
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.point import BrokenSimulation, PointTask, simulate_point
+from eee_testbed.simulation.pool import local_pool
+from eee_testbed.simulation.worker import LostWorker, Serve, Simulated, Worker, serve
 
 
 def _description(**changes: object) -> Description:

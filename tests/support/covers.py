@@ -33,10 +33,10 @@ BY_NAME: Final[Mapping[str, tuple[str, ...]]] = {
     "agents/": ("tests/agents",),
     "twin/": ("tests/twin/hosts", "tests/twin/lab", "tests/twin/live"),
     "lab/in_ansible.py": ("tests/lab/test_ansible_vars.py",),
-    "controller/live/screen/": ("tests/controller/live/screen",),
+    "measuring/live/screen/": ("tests/measuring/live/screen",),
     "simulation/report/": ("tests/simulation/report",),
     "evaluation/": ("tests/support/test_scripts.py",),
-    "benchmarks/on_nodes/": ("tests/controller/experiments/test_launching.py",),
+    "benchmarks/on_nodes/": ("tests/measuring/experiments/test_launching.py",),
 }
 """Modules that are run or loaded by their name, so that no import shows what uses them, and what tests them."""
 

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from dataset.package import write_data_set
-from dataset.power import Grid, power_rows
-from dataset.schema import POINTS, POWER, TRUTHS
-from dataset.sources import frame, points, truth_rows
+from eee_testbed.dataset.package import write_data_set
+from eee_testbed.dataset.power import Grid, power_rows
+from eee_testbed.dataset.schema import POINTS, POWER, TRUTHS
+from eee_testbed.dataset.sources import frame, points, truth_rows
 
 _FEW = Grid((64, 1518), (300.0, 3e3, 1e5), (0.0, 1e3))
 

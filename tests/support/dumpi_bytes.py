@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from simulation.replay.readers.dumpi_layouts import END, LAYOUTS, ROOT_AT
+from eee_testbed.simulation.replay.readers.dumpi_layouts import END, LAYOUTS, ROOT_AT
 
 _NUMBERS = {name: number for number, (name, _) in enumerate(LAYOUTS)}
 _BUILT_IN = (0, 0, 1, 1, 1, 1, 4, 2, 2, 4, 4, 8, 8, 4, 8, 16, 0, 8, 8, 1, 0, 0, 8, 12, 12, 6, 8, 20)

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from lab.lags import lags_of
-from lab.model import End, Host, Lab, Link, Port, Switch
+from eee_testbed.lab.lags import lags_of
+from eee_testbed.lab.model import End, Host, Lab, Link, Port, Switch
 
 
 def graph_lab(

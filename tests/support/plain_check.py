@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from controller.model.state import Change, Draft, State
-from controller.planning.check import Fault, Management, Watch, required_hosts
-from lab.errors import UnsafePlan
-from lab.model import Lab
-from lab.topology import Topology
+from eee_testbed.controller.model.state import Change, Draft, State
+from eee_testbed.controller.planning.check import Fault, Management, Watch, required_hosts
+from eee_testbed.lab.errors import UnsafePlan
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
 
 
 def faults_of(

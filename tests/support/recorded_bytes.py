@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from benchmarks.recorder.table import FILE, FORMAT, MAGIC, NUMBERS, OWN_RECORDS
+from eee_testbed.benchmarks.recorder.table import FILE, FORMAT, MAGIC, NUMBERS, OWN_RECORDS
 
 _OWN: Final = {name: number for name, (number, _) in OWN_RECORDS.items()}
 

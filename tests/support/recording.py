@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from controller.experiments.preloads import Preload, preloading
+from eee_testbed.measuring.experiments.preloads import Preload, preloading
 from tests.support import ROOT
 from tests.support.needs import needs
 

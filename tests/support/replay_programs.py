@@ -5,9 +5,19 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from simulation.replay.calls import ANY, COLLECTIVES, IN_PLACE, NO_REQUEST, NOBODY, NOT_COMMUTATIVE, SENDS, STARTS, Call
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import ProgramWriter, RankCalls
+from eee_testbed.simulation.replay.calls import (
+    ANY,
+    COLLECTIVES,
+    IN_PLACE,
+    NO_REQUEST,
+    NOBODY,
+    NOT_COMMUTATIVE,
+    SENDS,
+    STARTS,
+    Call,
+)
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter, RankCalls
 
 SIZES = st.sampled_from((0, 1, 7, 8, 4096, 5 << 30))
 _TIMES = st.integers(0, 3_000_000)

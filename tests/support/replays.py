@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from simulation.description import Description
+from eee_testbed.simulation.description import Description
 
 
 def described(*jobs: dict[str, Any], links: dict[str, Any] | None = None, **changes: Any) -> Description:

@@ -26,7 +26,7 @@ SLEEPS: Final = {
     "support/waiting.py::eventually_in_loop": "the same in an event loop",
     "agents/test_job_keeper.py::test_silence_ends_it_and_heartbeats_do_not": "the pause between heartbeats is tested",
     "agents/test_node_sampler.py::test_missed_samples_are_told_and_not_invented": "time passes that nobody samples",
-    "controller/collecting/test_collect.py::test_ticks_keep_their_times_however_long_a_reading_takes": (
+    "measuring/collecting/test_collect.py::test_ticks_keep_their_times_however_long_a_reading_takes": (
         "how long a reading takes is tested"
     ),
     "support/labs/described_toy.py::DescribedToy": "a toy switch takes as long for an order as its test says",
@@ -141,7 +141,7 @@ def test_a_rule_is_kept_but_for_what_is_listed(rule: str, allowed: dict[str, str
     [
         ("patch", "def test(monkeypatch): monkeypatch.setattr(a, 'b', 1)"),
         ("patch", "import os\ndef test(): os.environ = {}"),
-        ("patch", "from lab import folder\nfolder.find_lab = None"),
+        ("patch", "from eee_testbed.lab import folder\nfolder.find_lab = None"),
         ("patch", "from unittest import mock"),
         ("sleep", "import time\ndef test(): time.sleep(0.1)"),
         ("sleep", "async def test(pilot): await pilot.pause(1)"),

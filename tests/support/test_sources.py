@@ -21,7 +21,7 @@ _FILES = {
     "verbs/words.py": b"",
     "agents/probe.py": b"",
     "docs/page.md": b"",
-    "tests/test_model.py": b"def test():\n    from lab import model\n",
+    "tests/test_model.py": b"def test():\n    from eee_testbed.lab import model\n",
     "tests/test_table.py": b"from verbs.table import TABLE\n",
     "tests/test_command.py": b"import subprocess\n",
 }

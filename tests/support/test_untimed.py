@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from simulation.replay.calls import ANY, NOBODY, Call
-from simulation.replay.rank_calls import ProgramWriter
+from eee_testbed.simulation.replay.calls import ANY, NOBODY, Call
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter
 from tests.support import untimed
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from simulation.programs.counts import made
-from simulation.replay.calls import SENDS, Call
-from simulation.replay.program import Program
+from eee_testbed.simulation.programs.counts import made
+from eee_testbed.simulation.replay.calls import SENDS, Call
+from eee_testbed.simulation.replay.program import Program
 
 
 def sent(program: Program, rank: int | None = None, tags: Sequence[int] | None = None) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from twin.truth.truth import Truth
+from eee_testbed.twin.truth.truth import Truth
 
 
 class _Draw:

@@ -9,8 +9,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from simulation.replay.calls import ANY, COLLECTIVES, NO_REQUEST, NOBODY, NOT_COMMUTATIVE, RECEIVES, SENDS, STARTS, Call
-from simulation.replay.program import Program
+from eee_testbed.simulation.replay.calls import (
+    ANY,
+    COLLECTIVES,
+    NO_REQUEST,
+    NOBODY,
+    NOT_COMMUTATIVE,
+    RECEIVES,
+    SENDS,
+    STARTS,
+    Call,
+)
+from eee_testbed.simulation.replay.program import Program
 
 _SYNCHRONOUS: Final = frozenset({Call.SSEND, Call.ISSEND})
 _OWN_SIZES: Final = frozenset({Call.ALLGATHERV, Call.ALLTOALLV, Call.GATHERV, Call.SCATTERV})

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from statistics import mean
 from typing import Final
 
-from eeectl.reference.commands import command_texts
-from eeectl.verb_table import VERBS
+from eee_testbed.eeectl.reference.commands import command_texts
+from eee_testbed.eeectl.verb_table import VERBS
 from tests.support import ROOT
 
 MEAN: Final = 20.0

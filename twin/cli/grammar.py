@@ -20,7 +20,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from twin.cli.tokens import BadToken, Token
+from eee_testbed.twin.cli.tokens import BadToken, Token
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

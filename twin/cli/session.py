@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from twin.cli.grammar import Fault, Grammar, HelpItem, Match
-    from twin.switch.device import SwitchDevice
-    from twin.switch.personality import Refused, User
+    from eee_testbed.twin.cli.grammar import Fault, Grammar, HelpItem, Match
+    from eee_testbed.twin.switch.device import SwitchDevice
+    from eee_testbed.twin.switch.personality import Refused, User
 
 SshMethod = Literal["none", "password", "publickey"]
 

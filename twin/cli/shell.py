@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twin.cli.grammar import Fault, HelpItem, Match
-from twin.cli.line_editor import BELL, LineEditor
-from twin.cli.session import Ask, Chunk, Cli, Handler, Mode, More, Pause, Reply, Session, SshMethod
-from twin.switch.personality import Refused
+from eee_testbed.twin.cli.grammar import Fault, HelpItem, Match
+from eee_testbed.twin.cli.line_editor import BELL, LineEditor
+from eee_testbed.twin.cli.session import Ask, Chunk, Cli, Handler, Mode, More, Pause, Reply, Session, SshMethod
+from eee_testbed.twin.switch.personality import Refused
 
 if TYPE_CHECKING:
-    from twin.switch.personality import User
+    from eee_testbed.twin.switch.personality import User
 
 __all__ = ["Ask", "Chunk", "Cli", "Handler", "Mode", "More", "Pause", "Reply", "Session", "Shell", "SshMethod"]
 

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import asyncssh
 
-from twin.cli.shell import Cli, Session, Shell
-from twin.machine.steer import Steering, listen_tcp
+from eee_testbed.twin.cli.shell import Cli, Session, Shell
+from eee_testbed.twin.machine.steer import Steering, listen_tcp
 
 if TYPE_CHECKING:
-    from twin.switch.device import Event, SwitchDevice
-    from twin.switch.personality import User
+    from eee_testbed.twin.switch.device import Event, SwitchDevice
+    from eee_testbed.twin.switch.personality import User
 
 _LINES: Final = re.compile(r"[^\r\n]*[\r\n]|[^\r\n]+")
 """Keys up to and with Enter. What was typed ahead waits until the line before it has printed all."""

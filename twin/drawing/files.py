@@ -4,8 +4,8 @@ import csv
 import io
 from collections.abc import Iterable
 
-from lab.folder import STATE_ROOT
-from twin.drawing.plan import Plan
+from eee_testbed.lab.folder import STATE_ROOT
+from eee_testbed.twin.drawing.plan import Plan
 
 
 def draw(plan: Plan, head: str, watts_note: Iterable[str]) -> dict[str, str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Final, Literal, get_args
 
-from twin.drawing.models import Model, StripModel
+from eee_testbed.twin.drawing.models import Model, StripModel
 
 Shape = Literal["complete", "ring", "line", "star"]
 SHAPES: Final[tuple[Shape, ...]] = get_args(Shape)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from lab.errors import LabError
-from twin.drawing.models import APC, GUDE, MODELS, Model, StripModel
-from twin.drawing.plan import Plan, Shape, joined
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.drawing.models import APC, GUDE, MODELS, Model, StripModel
+from eee_testbed.twin.drawing.plan import Plan, Shape, joined
 
 MOST_HOSTS: Final = 250
 """A lab's hosts have addresses in one /24."""

@@ -3,17 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lab.model import Switch
-from twin.cli.shell import Cli
-from twin.families.fastpath import FAMILY as FASTPATH
-from twin.families.fastpath import FastpathCli
-from twin.families.fastpath.snmp_profile import SNMP_PROFILE as FASTPATH_SNMP
-from twin.families.ros import FAMILY as ROS
-from twin.families.ros import RosCli
-from twin.families.ros.snmp_profile import SNMP_PROFILE as ROS_SNMP
-from twin.snmp.profile import SnmpProfile
-from twin.switch.device import SwitchDevice
-from twin.switch.personality import Family
+from eee_testbed.lab.model import Switch
+from eee_testbed.twin.cli.shell import Cli
+from eee_testbed.twin.families.fastpath import FAMILY as FASTPATH
+from eee_testbed.twin.families.fastpath import FastpathCli
+from eee_testbed.twin.families.fastpath.snmp_profile import SNMP_PROFILE as FASTPATH_SNMP
+from eee_testbed.twin.families.ros import FAMILY as ROS
+from eee_testbed.twin.families.ros import RosCli
+from eee_testbed.twin.families.ros.snmp_profile import SNMP_PROFILE as ROS_SNMP
+from eee_testbed.twin.snmp.profile import SnmpProfile
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.personality import Family
 
 
 @dataclass(frozen=True, slots=True)

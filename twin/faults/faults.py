@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lab.errors import LabError
-from lab.model import Link
-from twin.faults.switch_faults import KINDS, SwitchFault, lose_power
-from twin.mains.mains import Mains
-from twin.network.topology import Topology
-from twin.switch.device import SwitchDevice
-from twin.switch.device_faults import Countdown
-from twin.switch.personality import Pace
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Link
+from eee_testbed.twin.faults.switch_faults import KINDS, SwitchFault, lose_power
+from eee_testbed.twin.mains.mains import Mains
+from eee_testbed.twin.network.topology import Topology
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.device_faults import Countdown
+from eee_testbed.twin.switch.personality import Pace
 
 CallLater = Callable[[float, Callable[[], None]], None]
 """Call a function after so many seconds, in the daemon's loop."""

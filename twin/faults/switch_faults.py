@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lab.errors import LabError
-from twin.switch.device import SwitchDevice
-from twin.switch.device_faults import Garbler
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.device_faults import Garbler
 
 
 def _nothing() -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from lab.model import Host, Lab
-from twin.machine.credentials import SWITCH_KEY_USER
+from eee_testbed.lab.model import Host, Lab
+from eee_testbed.twin.machine.credentials import SWITCH_KEY_USER
 
 USER = "lab"
 """The unprivileged account of every host."""

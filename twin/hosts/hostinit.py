@@ -21,10 +21,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from twin.hosts.hostfiles import HOMES, USER
-from twin.hosts.hostroot import build_root, empty_volatile, mount_volatile
-from twin.machine.cgroups import HostGroup
-from twin.machine.namespaces import (
+from eee_testbed.twin.hosts.hostfiles import HOMES, USER
+from eee_testbed.twin.hosts.hostroot import build_root, empty_volatile, mount_volatile
+from eee_testbed.twin.machine.cgroups import HostGroup
+from eee_testbed.twin.machine.namespaces import (
     CLONE_NEWCGROUP,
     CLONE_NEWIPC,
     CLONE_NEWNET,

@@ -14,8 +14,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from twin.machine.lab_clock import HOST_PAGE
-from twin.machine.namespaces import (
+from eee_testbed.twin.machine.lab_clock import HOST_PAGE
+from eee_testbed.twin.machine.namespaces import (
     MS_BIND,
     MS_NODEV,
     MS_NOEXEC,

@@ -13,11 +13,11 @@ import socket
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from lab.errors import LabError
-from twin.hosts.hostinit import HostKit, run_host
-from twin.machine.mgmt import Bridge, plug_cables
-from twin.machine.namespaces import CLONE_NEWPID, enter, unshare
-from twin.machine.statedir import Process
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.hosts.hostinit import HostKit, run_host
+from eee_testbed.twin.machine.mgmt import Bridge, plug_cables
+from eee_testbed.twin.machine.namespaces import CLONE_NEWPID, enter, unshare
+from eee_testbed.twin.machine.statedir import Process
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how many are done, of how many."""

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import asyncssh
 
-from lab.model import Lab
-from twin.hosts.hostfiles import (
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.hosts.hostfiles import (
     HOMES,
     SSH_CONFIG,
     UCX_CONFIG,
@@ -19,11 +19,11 @@ from twin.hosts.hostfiles import (
     openmpi_params,
     sshd_config,
 )
-from twin.hosts.hostinit import HostKit
-from twin.hosts.sshd import find_sshd
-from twin.machine.cgroups import Hierarchy, HostGroup
-from twin.machine.lab_clock import host_environment
-from twin.machine.statedir import CLOCK, Journal, StateDir
+from eee_testbed.twin.hosts.hostinit import HostKit
+from eee_testbed.twin.hosts.sshd import find_sshd
+from eee_testbed.twin.machine.cgroups import Hierarchy, HostGroup
+from eee_testbed.twin.machine.lab_clock import host_environment
+from eee_testbed.twin.machine.statedir import CLOCK, Journal, StateDir
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import shutil
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 
 def find_sshd() -> str:

@@ -5,15 +5,15 @@ from typing import Any, Protocol
 
 from eee_engine import Engine, LabClock
 
-from lab.model import Lab
-from twin.faults.faults import Faults
-from twin.hosts.hosts import RunningHost
-from twin.machine.credentials import SNMP_USER
-from twin.machine.statedir import StateDir
-from twin.mains.mains import Mains
-from twin.network.topology import Topology
-from twin.switch.device import SwitchDevice
-from twin.truth.truth import Truth
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.faults.faults import Faults
+from eee_testbed.twin.hosts.hosts import RunningHost
+from eee_testbed.twin.machine.credentials import SNMP_USER
+from eee_testbed.twin.machine.statedir import StateDir
+from eee_testbed.twin.mains.mains import Mains
+from eee_testbed.twin.network.topology import Topology
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.truth.truth import Truth
 
 
 class LabView(Protocol):

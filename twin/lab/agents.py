@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 from eee_engine import SnmpAgent
 
-from lab.model import Strip as KnownStrip
-from lab.model import Switch as KnownSwitch
-from twin.families.table import FAMILIES
-from twin.machine.credentials import SNMP_USER, Credentials
-from twin.snmp.face import SnmpAccess, SnmpFace
-from twin.strips import Strip
-from twin.switch.device import SwitchDevice
+from eee_testbed.lab.model import Strip as KnownStrip
+from eee_testbed.lab.model import Switch as KnownSwitch
+from eee_testbed.twin.families.table import FAMILIES
+from eee_testbed.twin.machine.credentials import SNMP_USER, Credentials
+from eee_testbed.twin.snmp.face import SnmpAccess, SnmpFace
+from eee_testbed.twin.strips import Strip
+from eee_testbed.twin.switch.device import SwitchDevice
 
 if TYPE_CHECKING:
     from eee_engine import UsmUser

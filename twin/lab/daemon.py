@@ -19,22 +19,28 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from lab.errors import LabError
-from lab.folder import load_lab
-from lab.model import Lab
-from twin.hosts.hostfiles import known_hosts, openmpi_outside, outside_ssh_config
-from twin.hosts.hosts import RunningHost, start_hosts, stop_hosts
-from twin.hosts.outfit import KeyPair, make_kits, write_keys
-from twin.lab.preflight import listeners
-from twin.lab.processors import cpu_ratios
-from twin.machine.cgroups import Hierarchy, enable_cpu_controller, find_cpu_hierarchy, find_hierarchy, lab_folder
-from twin.machine.credentials import make_credentials
-from twin.machine.mgmt import Bridge, bridge_name, make_bridge, own_address
-from twin.machine.statedir import Journal, Process, StateDir, new_group
-from twin.truth.truth_file import load_truth
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.hosts.hostfiles import known_hosts, openmpi_outside, outside_ssh_config
+from eee_testbed.twin.hosts.hosts import RunningHost, start_hosts, stop_hosts
+from eee_testbed.twin.hosts.outfit import KeyPair, make_kits, write_keys
+from eee_testbed.twin.lab.preflight import listeners
+from eee_testbed.twin.lab.processors import cpu_ratios
+from eee_testbed.twin.machine.cgroups import (
+    Hierarchy,
+    enable_cpu_controller,
+    find_cpu_hierarchy,
+    find_hierarchy,
+    lab_folder,
+)
+from eee_testbed.twin.machine.credentials import make_credentials
+from eee_testbed.twin.machine.mgmt import Bridge, bridge_name, make_bridge, own_address
+from eee_testbed.twin.machine.statedir import Journal, Process, StateDir, new_group
+from eee_testbed.twin.truth.truth_file import load_truth
 
 if TYPE_CHECKING:
-    from twin.lab.rack import Rack
+    from eee_testbed.twin.lab.rack import Rack
 
 
 class Terminated(BaseException):
@@ -152,7 +158,7 @@ class _Daemon:
     def run(self) -> None:
         user_key, journal = self.make_hosts()
         # Only now: these modules start threads, and hosts must be forked while there is only one.
-        from twin.lab.rack import Rack  # noqa: PLC0415
+        from eee_testbed.twin.lab.rack import Rack  # noqa: PLC0415
 
         rack = Rack(self.lab, self.state, self.hosts, make_credentials(self.state), user_key.public, journal)
         self.write_client_files(rack)
@@ -166,7 +172,7 @@ def _terminate(number: int, _frame: FrameType | None) -> None:
 
 def main() -> int:
     """Run a lab until SIGTERM; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m twin.lab.daemon", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m eee_testbed.twin.lab.daemon", description=__doc__)
     parser.add_argument("folder", type=Path, help="the lab's folder")
     parser.add_argument("report", type=int, help="descriptor of the pipe to report on")
     parser.add_argument("rate", help="of the lab's clock once the lab is ready; empty: it has none")

@@ -8,9 +8,9 @@ from typing import Any, Final, Protocol
 
 from eee_engine import read_lab_clock
 
-from lab.errors import LabError
-from twin.lab import lifecycle as labs
-from twin.machine.statedir import CLOCK, StateDir
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.lab import lifecycle as labs
+from eee_testbed.twin.machine.statedir import CLOCK, StateDir
 
 _SAME_RATE: Final = 0.005
 _FAST: Final = 2.0

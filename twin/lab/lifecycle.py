@@ -15,18 +15,18 @@ from typing import Any, BinaryIO, NoReturn
 
 from eee_engine import read_lab_clock
 
-from lab.errors import InventoryError, LabError, Problem
-from lab.folder import device_lines, find_lab, known_labs, load_lab
-from lab.model import Lab
-from twin.hosts.hostfiles import HOMES, USER
-from twin.lab.preflight import check_listeners, check_machine, check_networks, check_paths
-from twin.machine import lab_clock
-from twin.machine.control import ask
-from twin.machine.foreground import run_in_foreground
-from twin.machine.lab_clock import make_page, rate_of
-from twin.machine.neighbours import raise_limits, restore_limits
-from twin.machine.statedir import CLOCK, Journal, State, StateDir, hidden_labs, running_labs, state_of
-from twin.machine.terminals import program_at_terminal
+from eee_testbed.lab.errors import InventoryError, LabError, Problem
+from eee_testbed.lab.folder import device_lines, find_lab, known_labs, load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.hosts.hostfiles import HOMES, USER
+from eee_testbed.twin.lab.preflight import check_listeners, check_machine, check_networks, check_paths
+from eee_testbed.twin.machine import lab_clock
+from eee_testbed.twin.machine.control import ask
+from eee_testbed.twin.machine.foreground import run_in_foreground
+from eee_testbed.twin.machine.lab_clock import make_page, rate_of
+from eee_testbed.twin.machine.neighbours import raise_limits, restore_limits
+from eee_testbed.twin.machine.statedir import CLOCK, Journal, State, StateDir, hidden_labs, running_labs, state_of
+from eee_testbed.twin.machine.terminals import program_at_terminal
 
 Progress = Callable[[str, int, int], None]
 
@@ -71,8 +71,8 @@ def running(name: str) -> tuple[StateDir, Journal]:
 
 def check_files(folder: Path) -> Lab:
     """Read a virtual lab's files; InventoryError lists every problem in all of them, with their lines."""
-    from twin.families.table import without_twin  # noqa: PLC0415 - what lists labs needs no family
-    from twin.truth.truth_file import lacks_family, load_truth, unknown_overrides  # noqa: PLC0415
+    from eee_testbed.twin.families.table import without_twin  # noqa: PLC0415 - what lists labs needs no family
+    from eee_testbed.twin.truth.truth_file import lacks_family, load_truth, unknown_overrides  # noqa: PLC0415
 
     problems: list[Problem] = []
     lab, truth = None, None
@@ -146,7 +146,7 @@ class _uninterrupted:  # noqa: N801 - reads as a word in a with statement
 
 def _run_daemon(lab: Lab, state: StateDir, progress: Progress, rate: str) -> None:
     read_end, write_end = os.pipe()
-    argv = [sys.executable, "-m", "twin.lab.daemon", lab.folder, str(write_end), rate]
+    argv = [sys.executable, "-m", "eee_testbed.twin.lab.daemon", lab.folder, str(write_end), rate]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     if rate:
         environment |= lab_clock.environment(str(state / CLOCK), os.environ)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from lab.errors import LabError
-from lab.folder import STATE_ROOT
-from lab.model import Lab
-from twin.hosts.sshd import find_sshd
-from twin.machine.statedir import running_labs
-from twin.machine.steer import listen_tcp
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import STATE_ROOT
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.hosts.sshd import find_sshd
+from eee_testbed.twin.machine.statedir import running_labs
+from eee_testbed.twin.machine.steer import listen_tcp
 
 _TUN = Path("/dev/net/tun")
 _MOUNTS = Path("/proc/self/mountinfo")

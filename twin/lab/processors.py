@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from lab.model import Lab
-from twin.truth.truth import Truth
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.truth.truth import Truth
 
 
 def cpu_ratios(lab: Lab, truth: Truth) -> dict[str, float]:

@@ -17,26 +17,26 @@ from typing import TYPE_CHECKING, Any
 import asyncssh
 from eee_engine import Engine, FabricError, LabClock, SnmpAgent, cap_processors
 
-from lab.errors import LabError
-from lab.model import Lab
-from twin.cli.ssh_face import SshFace
-from twin.families.table import FAMILIES
-from twin.faults.faults import Faults
-from twin.hosts.hosts import Progress, RunningHost
-from twin.lab.account import status_of, truth_of
-from twin.lab.agents import strip_agent, switch_face
-from twin.lab.processors import LabCpu, quotas
-from twin.machine.control import ControlServer
-from twin.machine.credentials import Credentials
-from twin.machine.statedir import CLOCK, Journal, StateDir
-from twin.mains.wiring import RackedNode, RackedSwitch, wire, wire_sensors
-from twin.network.topology import lay_out
-from twin.network.tree_keeper import TreeKeeper
-from twin.switch.device import Event, SwitchDevice
-from twin.truth.truth_file import load_truth
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.cli.ssh_face import SshFace
+from eee_testbed.twin.families.table import FAMILIES
+from eee_testbed.twin.faults.faults import Faults
+from eee_testbed.twin.hosts.hosts import Progress, RunningHost
+from eee_testbed.twin.lab.account import status_of, truth_of
+from eee_testbed.twin.lab.agents import strip_agent, switch_face
+from eee_testbed.twin.lab.processors import LabCpu, quotas
+from eee_testbed.twin.machine.control import ControlServer
+from eee_testbed.twin.machine.credentials import Credentials
+from eee_testbed.twin.machine.statedir import CLOCK, Journal, StateDir
+from eee_testbed.twin.mains.wiring import RackedNode, RackedSwitch, wire, wire_sensors
+from eee_testbed.twin.network.topology import lay_out
+from eee_testbed.twin.network.tree_keeper import TreeKeeper
+from eee_testbed.twin.switch.device import Event, SwitchDevice
+from eee_testbed.twin.truth.truth_file import load_truth
 
 if TYPE_CHECKING:
-    from twin.snmp.face import Agent, SnmpFace
+    from eee_testbed.twin.snmp.face import Agent, SnmpFace
 
 _LOG = logging.getLogger(__name__)
 _TICK_S = 1.0

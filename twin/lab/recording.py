@@ -9,7 +9,7 @@ import os
 import sys
 from typing import BinaryIO
 
-from twin.lab import lifecycle as labs
+from eee_testbed.twin.lab import lifecycle as labs
 
 _PIPE_BYTE = 1 << 20
 _F_SETPIPE_SZ = 1031

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 Handler = Callable[[Mapping[str, Any], int], Any]
 """Takes the request and a descriptor (-1 without) and returns what JSON can hold; LabError refuses the request."""

@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import dataclass
 
-from twin.machine.statedir import StateDir
+from eee_testbed.twin.machine.statedir import StateDir
 
 SNMP_USER = "eee"
 """Name of the SNMPv3 user of every device."""

@@ -14,7 +14,7 @@ from typing import Final
 
 from eee_engine import LabClock, lab_clock_library, lab_clock_rate
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 HOST_PAGE: Final = "/dev/lab_clock"
 """Where a host sees the page."""

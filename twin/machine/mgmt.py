@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 _INTERFACES = Path("/sys/class/net")
 

@@ -4,7 +4,7 @@ import ctypes
 import os
 import platform
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 CLONE_NEWNS = 0x0002_0000
 CLONE_NEWCGROUP = 0x0200_0000

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from lab.json_text import parse_object
-from lab.untrusted_files import lose
+from eee_testbed.lab.json_text import parse_object
+from eee_testbed.lab.untrusted_files import lose
 
 _LIMITS = Path("/proc/sys/net/ipv4/neigh/default")
 _RECORD = Path("/run/eee-testbed.neighbours")

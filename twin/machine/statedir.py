@@ -20,12 +20,12 @@ from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lab import durable
-from lab.errors import LabError
-from lab.folder import STATE_ROOT
-from lab.untrusted_files import lose
-from twin.machine.cgroups import remove_groups
-from twin.machine.mgmt import remove_group
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import STATE_ROOT
+from eee_testbed.lab.untrusted_files import lose
+from eee_testbed.twin.machine.cgroups import remove_groups
+from eee_testbed.twin.machine.mgmt import remove_group
 
 
 def state_root() -> Path:

@@ -6,9 +6,9 @@ way is from memory and doubtful; the row number `_INDEX` is invented.
 
 from typing import TYPE_CHECKING
 
-from twin.power.meters import Meter, MeterTraits
-from twin.power.wander import stream
-from twin.truth.truth import SensorTruth
+from eee_testbed.twin.power.meters import Meter, MeterTraits
+from eee_testbed.twin.power.wander import stream
+from eee_testbed.twin.truth.truth import SensorTruth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from lab.errors import LabError
-from twin.mains.entity_sensor import PowerSensor
-from twin.power.loads import Loads, SwitchLoad
-from twin.strips.mib import Agent
-from twin.strips.strip import Strip
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.mains.entity_sensor import PowerSensor
+from eee_testbed.twin.power.loads import Loads, SwitchLoad
+from eee_testbed.twin.strips.mib import Agent
+from eee_testbed.twin.strips.strip import Strip
 
 
 class Mains:

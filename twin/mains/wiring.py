@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.errors import LabError
-from lab.model import Lab
-from twin.mains.entity_sensor import PowerSensor
-from twin.mains.mains import Mains
-from twin.power.loads import Loads, NodeLoad, PortReader, SwitchLoad
-from twin.strips import FAMILIES, Strip
-from twin.strips.mib import Agent
-from twin.truth.truth import Truth
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.mains.entity_sensor import PowerSensor
+from eee_testbed.twin.mains.mains import Mains
+from eee_testbed.twin.power.loads import Loads, NodeLoad, PortReader, SwitchLoad
+from eee_testbed.twin.strips import FAMILIES, Strip
+from eee_testbed.twin.strips.mib import Agent
+from eee_testbed.twin.truth.truth import Truth
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from lab.model import End, Host, Lab, Link
-from twin.families.table import FAMILIES
-from twin.machine.credentials import SWITCH_KEY_USER
-from twin.switch.device import SwitchDevice
-from twin.switch.lldp import host_announcement
-from twin.switch.personality import DeviceSpec, Pace, User
-from twin.truth.truth import Truth
+from eee_testbed.lab.model import End, Host, Lab, Link
+from eee_testbed.twin.families.table import FAMILIES
+from eee_testbed.twin.machine.credentials import SWITCH_KEY_USER
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.lldp import host_announcement
+from eee_testbed.twin.switch.personality import DeviceSpec, Pace, User
+from eee_testbed.twin.truth.truth import Truth
 
 if TYPE_CHECKING:
     from eee_engine import _Fabric

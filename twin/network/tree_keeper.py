@@ -3,10 +3,10 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from lab.model import End
-from twin.network.spanning import BridgePort, Segment, blocked_ports
-from twin.network.topology import Topology
-from twin.switch.device import Event, SwitchDevice
+from eee_testbed.lab.model import End
+from eee_testbed.twin.network.spanning import BridgePort, Segment, blocked_ports
+from eee_testbed.twin.network.topology import Topology
+from eee_testbed.twin.switch.device import Event, SwitchDevice
 
 
 @dataclass(frozen=True, slots=True)

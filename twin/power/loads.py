@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from twin.power.wander import Wander, stream
-from twin.power.watts import PortLedger, ac_watt, node_base_joule, port_joule, switch_base_joule
-from twin.truth.truth import NodePowerTruth, PortPowerTruth, SwitchPowerTruth
+from eee_testbed.twin.power.wander import Wander, stream
+from eee_testbed.twin.power.watts import PortLedger, ac_watt, node_base_joule, port_joule, switch_base_joule
+from eee_testbed.twin.truth.truth import NodePowerTruth, PortPowerTruth, SwitchPowerTruth
 
 if TYPE_CHECKING:
     from eee_engine import PortCounters, PortState, TimeInState

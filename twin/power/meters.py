@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from twin.truth.truth import StripTruth
+from eee_testbed.twin.truth.truth import StripTruth
 
 _CREEP_WATT = 0.05
 """Below this a meter shows 0 (the starting current of metering chips; the value is an assumption)."""

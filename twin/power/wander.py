@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 
-from twin.truth.truth import WanderTruth
+from eee_testbed.twin.truth.truth import WanderTruth
 
 _STEP_S = 1.0
 

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from twin.truth.truth import NodePowerTruth, PortPowerTruth, SupplyTruth, SwitchPowerTruth
+from eee_testbed.twin.truth.truth import NodePowerTruth, PortPowerTruth, SupplyTruth, SwitchPowerTruth
 
 if TYPE_CHECKING:
     from eee_engine import TimeInState

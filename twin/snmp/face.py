@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from eee_engine import SnmpAgent
 
-from twin.snmp.rows import VLAN_STATIC
-from twin.snmp.set_requests import SnmpSet
-from twin.snmp.values import RowStatus, port_list
+from eee_testbed.twin.snmp.rows import VLAN_STATIC
+from eee_testbed.twin.snmp.set_requests import SnmpSet
+from eee_testbed.twin.snmp.values import RowStatus, port_list
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from eee_engine import Group, UsmUser, VarBind, _Fabric
 
-    from twin.snmp.profile import SnmpProfile
-    from twin.switch.device import Event, SwitchDevice
+    from eee_testbed.twin.snmp.profile import SnmpProfile
+    from eee_testbed.twin.switch.device import Event, SwitchDevice
 
 _SYSTEM = "1.3.6.1.2.1.1"
 _IF_DESCR = "1.3.6.1.2.1.2.2.1.2"

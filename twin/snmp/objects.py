@@ -9,15 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from twin.snmp.values import SetRefused, Status, ascii_text, one_of, truth
+from eee_testbed.twin.snmp.values import SetRefused, Status, ascii_text, one_of, truth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from twin.switch.device import SwitchDevice
-    from twin.switch.effect import Acceptable
-    from twin.switch.personality import Personality, Port
+    from eee_testbed.twin.switch.device import SwitchDevice
+    from eee_testbed.twin.switch.effect import Acceptable
+    from eee_testbed.twin.switch.personality import Personality, Port
 
 Index = tuple[int, ...]
 Kind = Literal["int", "uint", "octets", "oid"]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from eee_engine import VarBind
 
-    from twin.switch.device import SwitchDevice
+    from eee_testbed.twin.switch.device import SwitchDevice
 
 GroupName = Literal["if", "ifx", "etherlike", "bridge", "qbridge", "mau", "lldp", "ros_eee"]
 

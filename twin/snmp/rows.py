@@ -13,14 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from twin.snmp.values import RowStatus, SetRefused, Status, ascii_text, one_of, parse_port_list
-from twin.switch.personality import Refused
+from eee_testbed.twin.snmp.values import RowStatus, SetRefused, Status, ascii_text, one_of, parse_port_list
+from eee_testbed.twin.switch.personality import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping
 
-    from twin.switch.device import SwitchDevice
-    from twin.switch.personality import Personality
+    from eee_testbed.twin.switch.device import SwitchDevice
+    from eee_testbed.twin.switch.personality import Personality
 
 VLAN_STATIC = "1.3.6.1.2.1.17.7.1.4.3.1"
 STATIC_UNICAST = "1.3.6.1.2.1.17.7.1.3.1.1"

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from eee_engine import FabricError
 
-from twin.snmp.objects import OBJECTS
-from twin.snmp.rows import (
+from eee_testbed.twin.snmp.objects import OBJECTS
+from eee_testbed.twin.snmp.rows import (
     RL_COPY,
     SETTINGS,
     STATIC_UNICAST,
@@ -25,8 +25,8 @@ from twin.snmp.rows import (
     static_steps,
     vlan_steps,
 )
-from twin.snmp.values import SetRefused, Status, one_of, status_of
-from twin.switch.personality import Refused
+from eee_testbed.twin.snmp.values import SetRefused, Status, one_of, status_of
+from eee_testbed.twin.switch.personality import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
     from eee_engine import VarBind
 
-    from twin.snmp.objects import Index, Writable
-    from twin.snmp.profile import SnmpProfile
-    from twin.snmp.rows import Cells, WaitingVlan
-    from twin.switch.device import SwitchDevice
+    from eee_testbed.twin.snmp.objects import Index, Writable
+    from eee_testbed.twin.snmp.profile import SnmpProfile
+    from eee_testbed.twin.snmp.rows import Cells, WaitingVlan
+    from eee_testbed.twin.switch.device import SwitchDevice
 
 _VLAN_COLUMNS, _STATIC_COLUMNS, _COPY_COLUMNS = range(1, 6), (3, 4), (3, 7, 8, 12, 17)
 _SHARED_FDB, _DEFAULT_VLAN = 1, 1

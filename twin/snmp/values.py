@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from twin.switch.personality import Refused
+    from eee_testbed.twin.switch.personality import Refused
 
 
 class Status(IntEnum):

@@ -9,9 +9,9 @@ banks, which the larger models have; dates of peaks, because the twin has no cal
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from twin.power.meters import MeterTraits
-from twin.strips.mib import SystemGroup, Writable, number, text
-from twin.strips.strip import Outlet, Strip, StripFamily, StripModel
+from eee_testbed.twin.power.meters import MeterTraits
+from eee_testbed.twin.strips.mib import SystemGroup, Writable, number, text
+from eee_testbed.twin.strips.strip import Outlet, Strip, StripFamily, StripModel
 
 if TYPE_CHECKING:
     from eee_engine import VarBind

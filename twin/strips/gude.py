@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from twin.power.meters import Meter, MeterTraits
-from twin.strips.mib import SystemGroup, Writable, number, text
-from twin.strips.strip import Outlet, Strip, StripFamily, StripModel
+from eee_testbed.twin.power.meters import Meter, MeterTraits
+from eee_testbed.twin.strips.mib import SystemGroup, Writable, number, text
+from eee_testbed.twin.strips.strip import Outlet, Strip, StripFamily, StripModel
 
 if TYPE_CHECKING:
     from eee_engine import VarBind

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from lab.errors import LabError
-from twin.power.meters import Meter, MeterTraits
-from twin.power.wander import stream
-from twin.strips.mib import SYSTEM, Agent, Face, SystemGroup, Writable, refusal
-from twin.truth.truth import StripTruth
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.power.meters import Meter, MeterTraits
+from eee_testbed.twin.power.wander import stream
+from eee_testbed.twin.strips.mib import SYSTEM, Agent, Face, SystemGroup, Writable, refusal
+from eee_testbed.twin.truth.truth import StripTruth
 
 if TYPE_CHECKING:
     from eee_engine import VarBind

@@ -18,10 +18,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from twin.switch.device_faults import DeviceFaults
-from twin.switch.effect import SwitchEffect, apply_effect
-from twin.switch.lldp import INTERVAL_S, announcement, as_neighbour
-from twin.switch.personality import DeviceSpec, Family, Neighbour, Pace, Port, PortLldp, Refused, User
+from eee_testbed.twin.switch.device_faults import DeviceFaults
+from eee_testbed.twin.switch.effect import SwitchEffect, apply_effect
+from eee_testbed.twin.switch.lldp import INTERVAL_S, announcement, as_neighbour
+from eee_testbed.twin.switch.personality import DeviceSpec, Family, Neighbour, Pace, Port, PortLldp, Refused, User
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -5,7 +5,7 @@ import string
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from twin.switch.personality import Pace
+from eee_testbed.twin.switch.personality import Pace
 
 _NOISE = string.ascii_letters + string.digits + string.punctuation + " "
 _ESCAPES = ("\x1b[2J", "\x1b[H", "\x1b[1;31m", "\x1b[0m", "\x1b[7A", "\x1b[K", "\x1b[40D")

@@ -9,12 +9,12 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING, Final
 
-from twin.switch.personality import Neighbour
+from eee_testbed.twin.switch.personality import Neighbour
 
 if TYPE_CHECKING:
     from eee_engine import Announcement, Heard
 
-    from twin.switch.personality import DeviceSpec, Personality, Port, PortLldp
+    from eee_testbed.twin.switch.personality import DeviceSpec, Personality, Port, PortLldp
 
 INTERVAL_S: Final = 30.0
 """msgTxInterval, the default of both families [M]; neither family's command for it is in the twin."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from twin.switch.effect import Acceptable, SwitchEffect
+    from eee_testbed.twin.switch.effect import Acceptable, SwitchEffect
 
 
 class Refused(Exception):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 if TYPE_CHECKING:
     from eee_engine import LpiTiming

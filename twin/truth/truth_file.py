@@ -6,11 +6,11 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from lab.errors import InventoryError, Problem, UnreadableFile
-from lab.model import Lab
-from lab.untrusted_files import parse_yaml, read_text
-from lab.yaml_source import YamlSource, plain
-from twin.truth.truth import NodeTruth, StripTruth, SwitchTruth, Truth, overridden
+from eee_testbed.lab.errors import InventoryError, Problem, UnreadableFile
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.untrusted_files import parse_yaml, read_text
+from eee_testbed.lab.yaml_source import YamlSource, plain
+from eee_testbed.twin.truth.truth import NodeTruth, StripTruth, SwitchTruth, Truth, overridden
 
 _REMEDY: Final = "correct it: a virtual lab needs its twin/truth.yaml, as UTF-8"
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from analysis.interval import Interval
-from analysis.report.changes import Change, changes_of
-from analysis.report.eee_effect import Effect, over_gaps
-from analysis.report.findings.finding import Finding, listed, negated, span_of, with_unit
-from analysis.report.measure import more_blocks_command, resume_command, sweep_command
-from analysis.report.report_data import ReportData, RunData, file_name, short_names
-from analysis.report.table import number
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.changes import Change, changes_of
+from eee_testbed.analysis.report.eee_effect import Effect, over_gaps
+from eee_testbed.analysis.report.findings.finding import Finding, listed, negated, span_of, with_unit
+from eee_testbed.analysis.report.measure import more_blocks_command, resume_command, sweep_command
+from eee_testbed.analysis.report.report_data import ReportData, RunData, file_name, short_names
+from eee_testbed.analysis.report.table import number
 
 _TOPIC = "What EEE costs and saves"
 _MATTERS_PERCENT = 1.0

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from analysis.interval import Interval
-from analysis.report.table import cell_text, number
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.table import cell_text, number
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """How well the models predict what they were not fitted to."""
 
-from analysis.calibration import ProgramTime, RunTimeError
-from analysis.report.findings.finding import Finding
-from analysis.report.measure import fit_command
-from analysis.report.report_data import ReportData
+from eee_testbed.analysis.calibration import ProgramTime, RunTimeError
+from eee_testbed.analysis.report.findings.finding import Finding
+from eee_testbed.analysis.report.measure import fit_command
+from eee_testbed.analysis.report.report_data import ReportData
 
 _TOPIC = "How well it is predicted"
 

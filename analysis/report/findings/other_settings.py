@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from analysis.configurations import state_text
-from analysis.report.changes import Change, changes_of
-from analysis.report.findings.finding import Finding, negated, with_unit
-from analysis.report.measure import more_blocks_command
-from analysis.report.report_data import ReportData, short_names
-from analysis.report.table import number
+from eee_testbed.analysis.configurations import state_text
+from eee_testbed.analysis.report.changes import Change, changes_of
+from eee_testbed.analysis.report.findings.finding import Finding, negated, with_unit
+from eee_testbed.analysis.report.measure import more_blocks_command
+from eee_testbed.analysis.report.report_data import ReportData, short_names
+from eee_testbed.analysis.report.table import number
 
 _TOPIC: Final = "What other settings change"
 _MOST: Final = 3

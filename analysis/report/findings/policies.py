@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from analysis.calibration import Estimate, LinkPolicy
-from analysis.report.findings.finding import Finding, listed, with_unit
-from analysis.report.measure import probe_command
-from analysis.report.report_data import ReportData
-from analysis.run_lab import lab_of_run
-from lab.model import Lab
+from eee_testbed.analysis.calibration import Estimate, LinkPolicy
+from eee_testbed.analysis.report.findings.finding import Finding, listed, with_unit
+from eee_testbed.analysis.report.measure import probe_command
+from eee_testbed.analysis.report.report_data import ReportData
+from eee_testbed.analysis.run_lab import lab_of_run
+from eee_testbed.lab.model import Lab
 
 _TOPIC = "When links sleep"
 _CARDS = "hosts' cards"

@@ -10,15 +10,15 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from analysis.calibration import Calibration
-from analysis.programs.profile import Profile
-from analysis.programs.sleeping_links import link_of, sleeping_policies
-from analysis.report.findings.finding import Finding, listed
-from analysis.report.measure import probe_command, sweep_command
-from analysis.report.report_data import ReportData, RunData
-from analysis.run_lab import lab_of_run
-from record.event_kinds import EventKind
-from record.trials import Trial
+from eee_testbed.analysis.calibration import Calibration
+from eee_testbed.analysis.programs.profile import Profile
+from eee_testbed.analysis.programs.sleeping_links import link_of, sleeping_policies
+from eee_testbed.analysis.report.findings.finding import Finding, listed
+from eee_testbed.analysis.report.measure import probe_command, sweep_command
+from eee_testbed.analysis.report.report_data import ReportData, RunData
+from eee_testbed.analysis.run_lab import lab_of_run
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.trials import Trial
 
 _TOPIC: Final = "Which links had EEE, and slept"
 

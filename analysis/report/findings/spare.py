@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from analysis.interval import Interval
-from analysis.report.findings.finding import Finding, listed, with_unit
-from analysis.report.measure import sweep_command
-from analysis.report.report_data import ReportData, RunData, Spread, file_name
-from analysis.report.series import Series, StatePoint, performance, saved_percent, series_of, slower_percent
-from analysis.report.table import number
-from analysis.run_lab import lab_of_run
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.findings.finding import Finding, listed, with_unit
+from eee_testbed.analysis.report.measure import sweep_command
+from eee_testbed.analysis.report.report_data import ReportData, RunData, Spread, file_name
+from eee_testbed.analysis.report.series import Series, StatePoint, performance, saved_percent, series_of, slower_percent
+from eee_testbed.analysis.report.table import number
+from eee_testbed.analysis.run_lab import lab_of_run
 
 _TOPIC = "Which links could be off"
 

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from analysis.report.findings.cost import cost
-from analysis.report.findings.finding import Finding
-from analysis.report.findings.model import model
-from analysis.report.findings.other_settings import other_settings
-from analysis.report.findings.policies import policies
-from analysis.report.findings.slept import slept
-from analysis.report.findings.spare import spare
-from analysis.report.findings.watts import watts
-from analysis.report.report_data import ReportData
+from eee_testbed.analysis.report.findings.cost import cost
+from eee_testbed.analysis.report.findings.finding import Finding
+from eee_testbed.analysis.report.findings.model import model
+from eee_testbed.analysis.report.findings.other_settings import other_settings
+from eee_testbed.analysis.report.findings.policies import policies
+from eee_testbed.analysis.report.findings.slept import slept
+from eee_testbed.analysis.report.findings.spare import spare
+from eee_testbed.analysis.report.findings.watts import watts
+from eee_testbed.analysis.report.report_data import ReportData
 
 FINDINGS: Final[Sequence[Callable[[ReportData], Finding | None]]] = (
     cost,

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from analysis.calibration import Estimate, NodePower, PortPower, SwitchPower
-from analysis.interval import Interval
-from analysis.report.energies import added, product
-from analysis.report.findings.finding import Finding, listed, with_unit
-from analysis.report.measure import study_command
-from analysis.report.report_data import ReportData
+from eee_testbed.analysis.calibration import Estimate, NodePower, PortPower, SwitchPower
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.energies import added, product
+from eee_testbed.analysis.report.findings.finding import Finding, listed, with_unit
+from eee_testbed.analysis.report.measure import study_command
+from eee_testbed.analysis.report.report_data import ReportData
 
 _TOPIC = "What a port draws"
 

@@ -4,19 +4,19 @@ import re
 from dataclasses import dataclass, replace
 from typing import Final
 
-from controller.checking import cabling
-from controller.checking.discovery import switch_ports
-from controller.checking.discovery.found import Device, FoundOther, FoundStrip, FoundSwitch
-from controller.checking.discovery.sweep import PATIENCE
-from controller.drivers.driver import Answers, Walk
-from controller.drivers.makers import SYSTEM, families_of, model_of, said_of
-from controller.drivers.mib_rows import rows_of, text_of
-from controller.power.makers import strip_families_of
-from controller.power.outlets import Meter, Silent
-from controller.transports.snmp import Agent
-from controller.transports.snmp_access import SnmpAccess
-from lab.errors import DeviceError, LabError, Unreachable
-from lab.model import NO_SECRET, Port, Secret, SnmpUser, Strip, StripFamily, Switch, SwitchFamily
+from eee_testbed.controller.checking import cabling
+from eee_testbed.controller.checking.discovery import switch_ports
+from eee_testbed.controller.checking.discovery.found import Device, FoundOther, FoundStrip, FoundSwitch
+from eee_testbed.controller.checking.discovery.sweep import PATIENCE
+from eee_testbed.controller.drivers.driver import Answers, Walk
+from eee_testbed.controller.drivers.makers import SYSTEM, families_of, model_of, said_of
+from eee_testbed.controller.drivers.mib_rows import rows_of, text_of
+from eee_testbed.controller.strips.makers import strip_families_of
+from eee_testbed.controller.strips.outlets import Meter, Silent
+from eee_testbed.controller.transports.snmp import Agent
+from eee_testbed.controller.transports.snmp_access import SnmpAccess
+from eee_testbed.lab.errors import DeviceError, LabError, Unreachable
+from eee_testbed.lab.model import NO_SECRET, Port, Secret, SnmpUser, Strip, StripFamily, Switch, SwitchFamily
 
 _OUTLETS_MOST: Final = 64
 _NAME_MOST: Final = 32

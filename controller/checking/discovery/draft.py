@@ -12,11 +12,18 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
-from controller.checking.cable_proposal import Proposal, cables_csv, propose, question
-from controller.checking.discovery.asking import Credentials, as_switch, host_name
-from controller.checking.discovery.found import Device, FoundOther, FoundPort, FoundStrip, FoundSwitch, Station
-from controller.checking.neighbours import one_line
-from lab.model import Host, Lab
+from eee_testbed.controller.checking.cable_proposal import Proposal, cables_csv, propose, question
+from eee_testbed.controller.checking.discovery.asking import Credentials, as_switch, host_name
+from eee_testbed.controller.checking.discovery.found import (
+    Device,
+    FoundOther,
+    FoundPort,
+    FoundStrip,
+    FoundSwitch,
+    Station,
+)
+from eee_testbed.controller.checking.neighbours import one_line
+from eee_testbed.lab.model import Host, Lab
 
 _NUMBERED: Final = re.compile(r"(.*?)(\d+)")
 _PLAIN_NAME: Final = re.compile(r"[a-z][a-z-]*\d[a-z0-9-]*")

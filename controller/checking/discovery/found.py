@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from controller.checking.neighbours import Sight
-from lab.model import StripFamily, SwitchFamily
+from eee_testbed.controller.checking.neighbours import Sight
+from eee_testbed.lab.model import StripFamily, SwitchFamily
 
 
 @dataclass(frozen=True, slots=True)

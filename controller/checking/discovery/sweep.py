@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 PREFIX_LEAST: Final = 20
 PER_S: Final = 50.0

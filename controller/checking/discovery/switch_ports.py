@@ -4,15 +4,15 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from controller.checking.cabling import LLDP_CHASSIS, LLDP_NAME, LLDP_OWN_PORT, LLDP_PORT
-from controller.checking.discovery.found import FoundPort, Station
-from controller.checking.neighbours import as_mac, as_text
-from controller.drivers.driver import Answers, SnmpValue, Walk
-from controller.drivers.interface_names import interface_key
-from controller.drivers.mib_rows import rows_of, text_of
-from controller.drivers.places import BASE_PORT_IF_INDEX, IF_DESCR, IF_NAME
-from lab.model import RATES_MBPS
-from lab.plain_text import decoded
+from eee_testbed.controller.checking.cabling import LLDP_CHASSIS, LLDP_NAME, LLDP_OWN_PORT, LLDP_PORT
+from eee_testbed.controller.checking.discovery.found import FoundPort, Station
+from eee_testbed.controller.checking.neighbours import as_mac, as_text
+from eee_testbed.controller.drivers.driver import Answers, SnmpValue, Walk
+from eee_testbed.controller.drivers.interface_names import interface_key
+from eee_testbed.controller.drivers.mib_rows import rows_of, text_of
+from eee_testbed.controller.drivers.places import BASE_PORT_IF_INDEX, IF_DESCR, IF_NAME
+from eee_testbed.lab.model import RATES_MBPS
+from eee_testbed.lab.plain_text import decoded
 
 IF_TYPE: Final = Walk("1.3.6.1.2.1.2.2.1.3", "ifType")
 IF_HIGH_SPEED: Final = Walk("1.3.6.1.2.1.31.1.1.1.15", "ifHighSpeed")

@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from controller.checking.recorded.shows import Records, judge_show
-from controller.checking.recorded.strip_walks import judge_strip
-from controller.checking.recorded.switch_walks import judge_switch
-from controller.checking.recorded.verdict import Stated, Verdict
-from controller.checking.recorded.walks import Recorded, read_walk
-from controller.drivers.mib_rows import text_of
-from lab.errors import LabError, UnreadableFile
-from lab.plain_text import decoded_lines, one_line
-from lab.untrusted_files import lose, read_yaml
+from eee_testbed.controller.checking.recorded.shows import Records, judge_show
+from eee_testbed.controller.checking.recorded.strip_walks import judge_strip
+from eee_testbed.controller.checking.recorded.switch_walks import judge_switch
+from eee_testbed.controller.checking.recorded.verdict import Stated, Verdict
+from eee_testbed.controller.checking.recorded.walks import Recorded, read_walk
+from eee_testbed.controller.drivers.mib_rows import text_of
+from eee_testbed.lab.errors import LabError, UnreadableFile
+from eee_testbed.lab.plain_text import decoded_lines, one_line
+from eee_testbed.lab.untrusted_files import lose, read_yaml
 
 _WALKS: Final = frozenset({".snmprec", ".snmpwalk", ".walk"})
 _SHOW: Final = ".raw"

@@ -11,21 +11,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from controller.checking.recorded.verdict import Verdict, judge, only_read
-from controller.drivers import lldp_shows, mac_shows
-from controller.drivers.cisco_ios.driver import VERSION as IOS_VERSION
-from controller.drivers.cisco_ios.eee import PortEee, eee_commands
-from controller.drivers.cisco_ios.names import interface_key, read_vids
-from controller.drivers.cisco_ios.read import EVERY_VID, read_switchports, read_vlans, switchport_of
-from controller.drivers.driver import Show
-from controller.drivers.fastpath.shows import eee_of_port, identity_of_version
-from controller.drivers.interface_names import interface_key as generic_key
-from controller.drivers.ros import text as ros_text
-from controller.drivers.ros.driver import SYSTEM as ROS_SYSTEM
-from controller.drivers.ros.driver import VERSION as ROS_VERSION
-from controller.drivers.table import driver_of
-from lab.errors import Unreadable
-from lab.model import Switch, SwitchFamily
+from eee_testbed.controller.checking.recorded.verdict import Verdict, judge, only_read
+from eee_testbed.controller.drivers import lldp_shows, mac_shows
+from eee_testbed.controller.drivers.cisco_ios.driver import VERSION as IOS_VERSION
+from eee_testbed.controller.drivers.cisco_ios.eee import PortEee, eee_commands
+from eee_testbed.controller.drivers.cisco_ios.names import interface_key, read_vids
+from eee_testbed.controller.drivers.cisco_ios.read import EVERY_VID, read_switchports, read_vlans, switchport_of
+from eee_testbed.controller.drivers.driver import Show
+from eee_testbed.controller.drivers.fastpath.shows import eee_of_port, identity_of_version
+from eee_testbed.controller.drivers.interface_names import interface_key as generic_key
+from eee_testbed.controller.drivers.ros import text as ros_text
+from eee_testbed.controller.drivers.ros.driver import SYSTEM as ROS_SYSTEM
+from eee_testbed.controller.drivers.ros.driver import VERSION as ROS_VERSION
+from eee_testbed.controller.drivers.table import driver_of
+from eee_testbed.lab.errors import Unreadable
+from eee_testbed.lab.model import Switch, SwitchFamily
 
 Records = list[Mapping[str, Any]]
 Reading = Callable[[Switch, str], Any]

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from controller.checking.recorded.verdict import Stated, Verdict, judge, only_read
-from controller.checking.recorded.walks import Recorded, below
-from controller.drivers.driver import SnmpSet, SnmpValue
-from controller.power.family import StripReading
-from controller.power.outlets import Meter
-from controller.power.table import METER_FAMILIES
-from lab.model import Strip, StripFamily
+from eee_testbed.controller.checking.recorded.verdict import Stated, Verdict, judge, only_read
+from eee_testbed.controller.checking.recorded.walks import Recorded, below
+from eee_testbed.controller.drivers.driver import SnmpSet, SnmpValue
+from eee_testbed.controller.strips.family import StripReading
+from eee_testbed.controller.strips.outlets import Meter
+from eee_testbed.controller.strips.table import METER_FAMILIES
+from eee_testbed.lab.model import Strip, StripFamily
 
 _E: Final = "1.3.6.1.4.1."
 

@@ -7,14 +7,14 @@ for are made of those names, in other orders and spellings than the agent's, and
 from collections.abc import Iterator, Mapping
 from functools import partial
 
-from controller.checking.recorded.verdict import Verdict, judge, judge_refusal
-from controller.checking.recorded.walks import Recorded, answers_of, below
-from controller.drivers.bridge_mib import VLAN_EGRESS, VLAN_UNTAGGED, VLAN_WALKS, vlan_table
-from controller.drivers.driver import Answers, Walk
-from controller.drivers.interface_names import interface_key
-from controller.drivers.mib_rows import text_of
-from controller.drivers.places import BASE_PORT_IF_INDEX, FINDERS, IF_DESCR, IF_NAME, places
-from lab.model import Port, Switch
+from eee_testbed.controller.checking.recorded.verdict import Verdict, judge, judge_refusal
+from eee_testbed.controller.checking.recorded.walks import Recorded, answers_of, below
+from eee_testbed.controller.drivers.bridge_mib import VLAN_EGRESS, VLAN_UNTAGGED, VLAN_WALKS, vlan_table
+from eee_testbed.controller.drivers.driver import Answers, Walk
+from eee_testbed.controller.drivers.interface_names import interface_key
+from eee_testbed.controller.drivers.mib_rows import text_of
+from eee_testbed.controller.drivers.places import BASE_PORT_IF_INDEX, FINDERS, IF_DESCR, IF_NAME, places
+from eee_testbed.lab.model import Port, Switch
 
 _IF_TYPE = "1.3.6.1.2.1.2.2.1.3"
 _ETHERNET = {6, 117}  # ethernetCsmacd, gigabitEthernet

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
 
 Outcome = Literal["right", "refused", "misread", "read", "unread"]
 """As the recording's own objects, its collector's own reading or a stated expectation have it; an error in words;

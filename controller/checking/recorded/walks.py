@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
 
-from controller.drivers.driver import Answers, SnmpValue, Walk
+from eee_testbed.controller.drivers.driver import Answers, SnmpValue, Walk
 
 _SNMPREC: Final = re.compile(r"(?P<oid>[\d.]+)\|(?P<tag>\d+)(?P<hex>x?)\|(?P<value>.*)", re.DOTALL)
 _SNMPWALK: Final = re.compile(r"(?P<oid>\S+) = (?:(?P<kind>[A-Za-z0-9-]+): ?(?P<value>.*)|\"\")", re.DOTALL)

@@ -20,10 +20,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
-from controller.drivers.cisco_ios import written
-from controller.drivers.cisco_ios.eee import PortEee, eee_commands
-from controller.drivers.cisco_ios.names import interface_key, interface_name
-from controller.drivers.cisco_ios.read import (
+from eee_testbed.controller.drivers.cisco_ios import written
+from eee_testbed.controller.drivers.cisco_ios.eee import PortEee, eee_commands
+from eee_testbed.controller.drivers.cisco_ios.names import interface_key, interface_name
+from eee_testbed.controller.drivers.cisco_ios.read import (
     UNUSABLE_VIDS,
     Configured,
     Fields,
@@ -37,15 +37,25 @@ from controller.drivers.cisco_ios.read import (
     switchport_of,
     tags_native,
 )
-from controller.drivers.cisco_ios.render import COPY_REPLY, EXEC, describe, render
-from controller.drivers.driver import Answers, Aspect, Command, EeeStatus, Family, Identity, Line, Query, Show
-from controller.drivers.login import CISCO_IOS, Login
-from controller.model.capabilities import Capabilities
-from controller.model.config_text import ConfigText
-from controller.model.port_forms import one_untagged
-from controller.model.state import Change, FoundMode, PortState, SwitchState
-from lab.errors import Unreadable
-from lab.model import Switch, lag_port
+from eee_testbed.controller.drivers.cisco_ios.render import COPY_REPLY, EXEC, describe, render
+from eee_testbed.controller.drivers.driver import (
+    Answers,
+    Aspect,
+    Command,
+    EeeStatus,
+    Family,
+    Identity,
+    Line,
+    Query,
+    Show,
+)
+from eee_testbed.controller.drivers.login import CISCO_IOS, Login
+from eee_testbed.controller.model.capabilities import Capabilities
+from eee_testbed.controller.model.config_text import ConfigText
+from eee_testbed.controller.model.port_forms import one_untagged
+from eee_testbed.controller.model.state import Change, FoundMode, PortState, SwitchState
+from eee_testbed.lab.errors import Unreadable
+from eee_testbed.lab.model import Switch, lag_port
 
 RUNNING = Show("show running-config")
 SWITCHPORTS = Show("show interfaces switchport")

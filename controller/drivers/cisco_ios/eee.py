@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from controller.drivers.driver import Answers, Show
+from eee_testbed.controller.drivers.driver import Answers, Show
 
 _EEE_FIELD = "EEE(efficient-ethernet)"
 _OFF_LINE = "no power efficient-ethernet auto"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping
 
-from controller.drivers.interface_names import interface_key as generic_key
+from eee_testbed.controller.drivers.interface_names import interface_key as generic_key
 
 _FULL: Mapping[str, str] = {
     "app": "AppGigabitEthernet",

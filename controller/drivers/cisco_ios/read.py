@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from controller.drivers.cisco_ios.names import interface_key, read_vids, vid_lists
+from eee_testbed.controller.drivers.cisco_ios.names import interface_key, read_vids, vid_lists
 
 Key = tuple[str, str]
 

@@ -10,12 +10,12 @@ of VLANs is typed with either (`Capabilities.lag_members_match`).
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from controller.drivers.cisco_ios.names import interface_name, vid_lists
-from controller.drivers.driver import Command, Line
-from controller.model.port_forms import one_untagged
-from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
-from lab.errors import NotExpressible
-from lab.model import Switch
+from eee_testbed.controller.drivers.cisco_ios.names import interface_name, vid_lists
+from eee_testbed.controller.drivers.driver import Command, Line
+from eee_testbed.controller.model.port_forms import one_untagged
+from eee_testbed.controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
+from eee_testbed.lab.errors import NotExpressible
+from eee_testbed.lab.model import Switch
 
 EXEC = r"[^)]#\s*$"
 CONFIG = r"\(config\)#\s*$"

@@ -7,13 +7,13 @@ speeds and half duplex are replaced for good, as typing them would restart the l
 
 from collections.abc import Iterator
 
-from controller.drivers.cisco_ios.names import interface_key, interface_name
-from controller.drivers.cisco_ios.read import Configured
-from controller.drivers.cisco_ios.render import CONFIG, EXEC, INTERFACE, VLAN
-from controller.drivers.driver import Command, Line
-from controller.drivers.leftovers import LineTable, Rule, vlan_block
-from controller.model.config_text import WHOLE_SWITCH, ConfigText
-from lab.model import Switch, lag_port
+from eee_testbed.controller.drivers.cisco_ios.names import interface_key, interface_name
+from eee_testbed.controller.drivers.cisco_ios.read import Configured
+from eee_testbed.controller.drivers.cisco_ios.render import CONFIG, EXEC, INTERFACE, VLAN
+from eee_testbed.controller.drivers.driver import Command, Line
+from eee_testbed.controller.drivers.leftovers import LineTable, Rule, vlan_block
+from eee_testbed.controller.model.config_text import WHOLE_SWITCH, ConfigText
+from eee_testbed.lab.model import Switch, lag_port
 
 LINES = LineTable(
     mode=Rule(r"switchport mode (?P<mode>.+)"),  # a mode that negotiates has no line, and is a setting

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from lab.errors import AccessDenied
+from eee_testbed.lab.errors import AccessDenied
 
 Kind = Literal["no", "yes", "user", "password", "old password", "new user", "new password", "key yes", "ready"]
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 from typing import Final, Literal, TypeVar
 
-from controller.drivers.driver import Line
-from lab.errors import LabError
-from lab.model import Lab, SnmpAuthProtocol, SnmpPrivacyProtocol, Switch
+from eee_testbed.controller.drivers.driver import Line
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Lab, SnmpAuthProtocol, SnmpPrivacyProtocol, Switch
 
 _Protocol = TypeVar("_Protocol", bound=str)
 Service = Literal["ssh", "snmp", "lldp"]

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from controller.drivers.factory.lines import FactoryLines
-from lab.model import SwitchFamily
+from eee_testbed.controller.drivers.factory.lines import FactoryLines
+from eee_testbed.lab.model import SwitchFamily
 
 _ROS: Final = FactoryLines(
     source="from memory of the CLI guides of Dell's 55xx and Cisco's SG; PowerConnect names the default VLAN 1",

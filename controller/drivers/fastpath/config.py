@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from controller.drivers.fastpath.dialect import VID_MAX, Dialect
-from controller.drivers.leftovers import vlan_block
-from controller.model.config_text import WHOLE_SWITCH
-from lab.errors import Unreadable
-from lab.model import Switch
+from eee_testbed.controller.drivers.fastpath.dialect import VID_MAX, Dialect
+from eee_testbed.controller.drivers.leftovers import vlan_block
+from eee_testbed.controller.model.config_text import WHOLE_SWITCH
+from eee_testbed.lab.errors import Unreadable
+from eee_testbed.lab.model import Switch
 
 RUNNING = "show running-config"
 _PAGER = re.compile(r"--More-- or \(q\)uit\s*")

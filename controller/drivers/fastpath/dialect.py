@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from controller.drivers.login import DELL_OS6, DELL_POWERCONNECT, NETGEAR_PROSAFE, Login
-from controller.model.capabilities import Capabilities
+from eee_testbed.controller.drivers.login import DELL_OS6, DELL_POWERCONNECT, NETGEAR_PROSAFE, Login
+from eee_testbed.controller.model.capabilities import Capabilities
 
 Pair = tuple[str, str]
 """A line for yes and a line for no."""

@@ -16,19 +16,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from controller.drivers.driver import Answers, Aspect, Command, EeeStatus, Family, Identity, Line, Query, Show
-from controller.drivers.fastpath import read as fastpath_read
-from controller.drivers.fastpath import shows as fastpath_shows
-from controller.drivers.fastpath.config import RUNNING, read_config
-from controller.drivers.fastpath.dialect import EXEC_PROMPT, M4300, N_SERIES, POWERCONNECT_62XX, Dialect
-from controller.drivers.fastpath.render import describe, render
-from controller.drivers.fastpath.written import M4300_LINES, N_SERIES_LINES, POWERCONNECT_62XX_LINES, put_back
-from controller.drivers.leftovers import LineTable
-from controller.drivers.login import Login
-from controller.model.capabilities import Capabilities
-from controller.model.config_text import ConfigText
-from controller.model.state import Change, SwitchState
-from lab.model import Switch
+from eee_testbed.controller.drivers.driver import (
+    Answers,
+    Aspect,
+    Command,
+    EeeStatus,
+    Family,
+    Identity,
+    Line,
+    Query,
+    Show,
+)
+from eee_testbed.controller.drivers.fastpath import read as fastpath_read
+from eee_testbed.controller.drivers.fastpath import shows as fastpath_shows
+from eee_testbed.controller.drivers.fastpath.config import RUNNING, read_config
+from eee_testbed.controller.drivers.fastpath.dialect import EXEC_PROMPT, M4300, N_SERIES, POWERCONNECT_62XX, Dialect
+from eee_testbed.controller.drivers.fastpath.render import describe, render
+from eee_testbed.controller.drivers.fastpath.written import (
+    M4300_LINES,
+    N_SERIES_LINES,
+    POWERCONNECT_62XX_LINES,
+    put_back,
+)
+from eee_testbed.controller.drivers.leftovers import LineTable
+from eee_testbed.controller.drivers.login import Login
+from eee_testbed.controller.model.capabilities import Capabilities
+from eee_testbed.controller.model.config_text import ConfigText
+from eee_testbed.controller.model.state import Change, SwitchState
+from eee_testbed.lab.model import Switch
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,15 @@ dormant lines that would take effect, ports that join every new VLAN by themselv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from controller.drivers import bridge_mib
-from controller.drivers.driver import Answers, Aspect, Query, Show
-from controller.drivers.fastpath.config import RUNNING, Config, PortLines, read_config
-from controller.drivers.fastpath.dialect import Dialect
-from controller.drivers.fastpath.render import vid_lists
-from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, Place, places
-from controller.model.state import PortState, StaticTable, SwitchState
-from lab.errors import PortMismatch, Unreadable
-from lab.model import Switch, lag_port
+from eee_testbed.controller.drivers import bridge_mib
+from eee_testbed.controller.drivers.driver import Answers, Aspect, Query, Show
+from eee_testbed.controller.drivers.fastpath.config import RUNNING, Config, PortLines, read_config
+from eee_testbed.controller.drivers.fastpath.dialect import Dialect
+from eee_testbed.controller.drivers.fastpath.render import vid_lists
+from eee_testbed.controller.drivers.places import FINDERS, IF_ADMIN_STATUS, Place, places
+from eee_testbed.controller.model.state import PortState, StaticTable, SwitchState
+from eee_testbed.lab.errors import PortMismatch, Unreadable
+from eee_testbed.lab.model import Switch, lag_port
 
 _DYNAMIC = "dynamic"
 """The mode of members of a LAG that speaks LACP."""

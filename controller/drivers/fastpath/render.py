@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
-from controller.drivers.driver import AdminSet, Command, Line, aspects_of
-from controller.drivers.fastpath.dialect import (
+from eee_testbed.controller.drivers.driver import AdminSet, Command, Line, aspects_of
+from eee_testbed.controller.drivers.fastpath.dialect import (
     EXEC_PROMPT,
     HOLD_MAX_US,
     MAX_STATIC_OF_PORT,
@@ -21,9 +21,9 @@ from controller.drivers.fastpath.dialect import (
     Dialect,
     Pair,
 )
-from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
-from lab.errors import NotExpressible
-from lab.model import Switch, lag_port
+from eee_testbed.controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
+from eee_testbed.lab.errors import NotExpressible
+from eee_testbed.lab.model import Switch, lag_port
 
 LIST_MAX_CHARACTERS = 60
 """Of one list of VLANs in a line; how long a line FASTPATH takes is not documented."""

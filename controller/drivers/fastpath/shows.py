@@ -7,10 +7,10 @@ EdgeSwitch recordings.
 import re
 from collections.abc import Mapping
 
-from controller.drivers.driver import EeeStatus, Identity, Line
-from controller.drivers.fastpath.config import clean
-from lab.errors import Unreadable
-from lab.model import Switch
+from eee_testbed.controller.drivers.driver import EeeStatus, Identity, Line
+from eee_testbed.controller.drivers.fastpath.config import clean
+from eee_testbed.lab.errors import Unreadable
+from eee_testbed.lab.model import Switch
 
 SAVED = "Configuration Saved!"
 _NO_REFUSALS = (

@@ -8,11 +8,11 @@ plan removes and a rollback makes again has lost its name on all of them.
 
 from collections.abc import Mapping
 
-from controller.drivers.driver import Command
-from controller.drivers.fastpath.dialect import Dialect
-from controller.drivers.fastpath.render import Script, config_mode, interface_mode, vlan_mode
-from controller.drivers.leftovers import VIDS, LineTable, Rule
-from controller.model.config_text import WHOLE_SWITCH, ConfigText
+from eee_testbed.controller.drivers.driver import Command
+from eee_testbed.controller.drivers.fastpath.dialect import Dialect
+from eee_testbed.controller.drivers.fastpath.render import Script, config_mode, interface_mode, vlan_mode
+from eee_testbed.controller.drivers.leftovers import VIDS, LineTable, Rule
+from eee_testbed.controller.model.config_text import WHOLE_SWITCH, ConfigText
 
 _PARTICIPATION = "vlan participation {vids}"
 _NAME = Rule(r"(vlan name \d+|name) .+")

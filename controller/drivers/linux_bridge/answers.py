@@ -6,10 +6,10 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from controller.drivers.driver import Answers, Show
-from controller.model.state import StaticTable
-from lab.errors import Unreadable
-from lab.model import Switch
+from eee_testbed.controller.drivers.driver import Answers, Show
+from eee_testbed.controller.model.state import StaticTable
+from eee_testbed.lab.errors import Unreadable
+from eee_testbed.lab.model import Switch
 
 
 class _Part(BaseModel):

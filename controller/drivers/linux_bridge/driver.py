@@ -26,22 +26,40 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from controller.drivers import ethtool
-from controller.drivers.driver import Answers, Aspect, Command, EeeStatus, Family, Identity, Line, Query, Show
-from controller.drivers.linux_bridge.answers import (
+from eee_testbed.controller.drivers import ethtool
+from eee_testbed.controller.drivers.driver import (
+    Answers,
+    Aspect,
+    Command,
+    EeeStatus,
+    Family,
+    Identity,
+    Line,
+    Query,
+    Show,
+)
+from eee_testbed.controller.drivers.linux_bridge.answers import (
     Interface,
     Membership,
     read_entries,
     read_interfaces,
     read_memberships,
 )
-from controller.drivers.linux_bridge.save import save_command
-from controller.model.capabilities import Capabilities
-from controller.model.config_text import ConfigText
-from controller.model.port_forms import without_bare_pvid
-from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, SwitchState, VlanChange
-from lab.errors import NotExpressible, Unreadable
-from lab.model import Switch
+from eee_testbed.controller.drivers.linux_bridge.save import save_command
+from eee_testbed.controller.model.capabilities import Capabilities
+from eee_testbed.controller.model.config_text import ConfigText
+from eee_testbed.controller.model.port_forms import without_bare_pvid
+from eee_testbed.controller.model.state import (
+    Change,
+    PortChange,
+    PortState,
+    StaticsChange,
+    StpChange,
+    SwitchState,
+    VlanChange,
+)
+from eee_testbed.lab.errors import NotExpressible, Unreadable
+from eee_testbed.lab.model import Switch
 
 _DEFAULT_VLAN = 1
 _MONITOR_MS = 100  # how often a bond asks its ports whether their link is up

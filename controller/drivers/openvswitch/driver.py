@@ -23,9 +23,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from controller.drivers import ethtool
-from controller.drivers.driver import Answers, Aspect, Command, EeeStatus, Family, Identity, Line, Query, Show
-from controller.drivers.openvswitch.flows import (
+from eee_testbed.controller.drivers import ethtool
+from eee_testbed.controller.drivers.driver import (
+    Answers,
+    Aspect,
+    Command,
+    EeeStatus,
+    Family,
+    Identity,
+    Line,
+    Query,
+    Show,
+)
+from eee_testbed.controller.drivers.openvswitch.flows import (
     ForeignFlowError,
     all_flows,
     edits,
@@ -35,11 +45,19 @@ from controller.drivers.openvswitch.flows import (
     static_flows,
     vlan_flow,
 )
-from controller.model.capabilities import Capabilities
-from controller.model.config_text import WHOLE_SWITCH, ConfigText, LostLine
-from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, SwitchState, VlanChange
-from lab.errors import NotExpressible, Unreadable
-from lab.model import Switch
+from eee_testbed.controller.model.capabilities import Capabilities
+from eee_testbed.controller.model.config_text import WHOLE_SWITCH, ConfigText, LostLine
+from eee_testbed.controller.model.state import (
+    Change,
+    PortChange,
+    PortState,
+    StaticsChange,
+    StpChange,
+    SwitchState,
+    VlanChange,
+)
+from eee_testbed.lab.errors import NotExpressible, Unreadable
+from eee_testbed.lab.model import Switch
 
 _OFCTL: Final = "ovs-ofctl -O OpenFlow14"  # the first version with bundles
 _VSCTL: Final = "ovs-vsctl --timeout=10"

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
-from controller.model.state import PortState, StaticTable, SwitchState
+from eee_testbed.controller.model.state import PortState, StaticTable, SwitchState
 
 Key = tuple[int, str]
 """Table, and priority and match as `ovs-ofctl dump-flows` prints them."""

@@ -7,12 +7,12 @@ everything instead of letting its lines fall on the interface before.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from controller.drivers.driver import AdminSet, Command, Line
-from controller.drivers.ros.dialect import Dialect
-from controller.drivers.ros.vlan_lines import DEFAULT_VID, vid_lists, vlan_lines
-from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
-from lab.errors import NotExpressible
-from lab.model import Switch
+from eee_testbed.controller.drivers.driver import AdminSet, Command, Line
+from eee_testbed.controller.drivers.ros.dialect import Dialect
+from eee_testbed.controller.drivers.ros.vlan_lines import DEFAULT_VID, vid_lists, vlan_lines
+from eee_testbed.controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
+from eee_testbed.lab.errors import NotExpressible
+from eee_testbed.lab.model import Switch
 
 CONFIG, INTERFACE, VLAN_DATABASE = r"\(config\)#", r"\(config-if\)#", r"\(config-vlan\)#"
 PRIVILEGED = r"^[^()]*#"

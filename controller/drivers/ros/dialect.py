@@ -6,7 +6,7 @@ command lines differ in little. What rests on memory alone is marked [M], here a
 
 from dataclasses import dataclass
 
-from controller.drivers.login import CISCO_S300, DELL_POWERCONNECT, Login
+from eee_testbed.controller.drivers.login import CISCO_S300, DELL_POWERCONNECT, Login
 
 
 @dataclass(frozen=True, slots=True)

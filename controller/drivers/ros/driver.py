@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from controller.drivers import bridge_mib as mib
-from controller.drivers.driver import (
+from eee_testbed.controller.drivers import bridge_mib as mib
+from eee_testbed.controller.drivers.driver import (
     Answers,
     Aspect,
     Command,
@@ -30,17 +30,17 @@ from controller.drivers.driver import (
     Show,
     Walk,
 )
-from controller.drivers.login import Login
-from controller.drivers.mib_rows import rows_of, text_of
-from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, Place, places
-from controller.drivers.ros import text, written
-from controller.drivers.ros.commands import PRIVILEGED, commands, describe, lag_number
-from controller.drivers.ros.dialect import CISCO_SG, DELL_POWERCONNECT_55XX, Dialect
-from controller.model.capabilities import Capabilities
-from controller.model.config_text import ConfigText
-from controller.model.state import Change, PortState, SwitchState
-from lab.errors import PortMismatch, Unreadable
-from lab.model import Switch, lag_port
+from eee_testbed.controller.drivers.login import Login
+from eee_testbed.controller.drivers.mib_rows import rows_of, text_of
+from eee_testbed.controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, Place, places
+from eee_testbed.controller.drivers.ros import text, written
+from eee_testbed.controller.drivers.ros.commands import PRIVILEGED, commands, describe, lag_number
+from eee_testbed.controller.drivers.ros.dialect import CISCO_SG, DELL_POWERCONNECT_55XX, Dialect
+from eee_testbed.controller.model.capabilities import Capabilities
+from eee_testbed.controller.model.config_text import ConfigText
+from eee_testbed.controller.model.state import Change, PortState, SwitchState
+from eee_testbed.lab.errors import PortMismatch, Unreadable
+from eee_testbed.lab.model import Switch, lag_port
 
 RUNNING = Show("show running-config")
 FLOW = Show("show interfaces configuration")

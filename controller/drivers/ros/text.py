@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from controller.drivers.interface_names import SPELLINGS
-from controller.model.state import StaticTable
-from lab.errors import Unreadable
-from lab.model import Switch
+from eee_testbed.controller.drivers.interface_names import SPELLINGS
+from eee_testbed.controller.model.state import StaticTable
+from eee_testbed.lab.errors import Unreadable
+from eee_testbed.lab.model import Switch
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[()][A-Z0-9]|[=>78DEHM])|[\x00\x07]")
 _PAGE = re.compile(r"\s*(?:More: *<space>.*?<return>|-+ *more *-+)\s*", re.IGNORECASE)

@@ -7,7 +7,7 @@ takes the VLAN of before or of after, or is dropped if one of them drops it. So 
 
 from collections.abc import Collection, Iterator
 
-from controller.model.state import PortState
+from eee_testbed.controller.model.state import PortState
 
 DEFAULT_VID = 1
 _LIST_LETTERS = 100  # longest list in one line; the switch's own limit is beyond it, by how much is not known [M]

@@ -8,11 +8,11 @@ plan removes and a rollback makes again has lost its name. A restricted list of 
 import re
 from collections.abc import Iterator
 
-from controller.drivers.driver import Command, Line
-from controller.drivers.leftovers import VIDS, LineTable, Rule, vlan_block
-from controller.drivers.ros.commands import CONFIG, INTERFACE, PRIVILEGED, interface_name
-from controller.drivers.ros.text import listed, rows
-from controller.model.config_text import WHOLE_SWITCH, ConfigText
+from eee_testbed.controller.drivers.driver import Command, Line
+from eee_testbed.controller.drivers.leftovers import VIDS, LineTable, Rule, vlan_block
+from eee_testbed.controller.drivers.ros.commands import CONFIG, INTERFACE, PRIVILEGED, interface_name
+from eee_testbed.controller.drivers.ros.text import listed, rows
+from eee_testbed.controller.model.config_text import WHOLE_SWITCH, ConfigText
 
 _GENERAL = "switchport general allowed vlan {vids}"
 

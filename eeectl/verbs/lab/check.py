@@ -10,15 +10,15 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 
-from controller.checking.cable_proposal import Proposal, cables_csv, propose
-from controller.checking.lab_check import LabReport, check_lab
-from controller.checking.switch_check import SwitchReport
-from eeectl.lab_name import LabName, lab_operand, require_up
-from lab import durable
-from lab.errors import LabError
-from lab.folder import find_lab, load_lab
-from lab.model import Lab
-from twin.lab.lifecycle import check_files
+from eee_testbed.controller.checking.cable_proposal import Proposal, cables_csv, propose
+from eee_testbed.controller.checking.lab_check import LabReport, check_lab
+from eee_testbed.controller.checking.switch_check import SwitchReport
+from eee_testbed.eeectl.lab_name import LabName, lab_operand, require_up
+from eee_testbed.lab import durable
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.lab.lifecycle import check_files
 
 _PIPE_COLUMNS = 200
 

@@ -13,14 +13,14 @@ from eee_engine import read_lab_clock
 from rich.console import Console
 from rich.table import Table
 
-from eeectl import lab_text as show
-from eeectl.exit_status import REFUSED
-from eeectl.lab_name import LabName, chosen
-from eeectl.truth_text import print_truth
-from lab.errors import LabError
-from twin.lab import lifecycle as labs
-from twin.lab.recording import record
-from twin.machine.lab_clock import rate_of
+from eee_testbed.eeectl import lab_text as show
+from eee_testbed.eeectl.exit_status import REFUSED
+from eee_testbed.eeectl.lab_name import LabName, chosen
+from eee_testbed.eeectl.truth_text import print_truth
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.lab import lifecycle as labs
+from eee_testbed.twin.lab.recording import record
+from eee_testbed.twin.machine.lab_clock import rate_of
 
 lab_app = App(
     name="lab",
@@ -30,12 +30,12 @@ lab_app = App(
 _INVENTORY = Group("Inventories and racks, virtual or real", sort_key=2)
 
 lab_app.command(
-    "eeectl.verbs.lab.new:new",
+    "eee_testbed.eeectl.verbs.lab.new:new",
     name="new",
     help="Write the files of a virtual lab of any size: inventory, cables, outlets, truth.",
 )
 lab_app.command(
-    "eeectl.verbs.lab.fault:fault_app",
+    "eee_testbed.eeectl.verbs.lab.fault:fault_app",
     name="fault",
     help="Break a virtual lab on purpose; `fault clear` mends it.",
 )
@@ -50,7 +50,7 @@ for _name, _place, _help in (
     ("first-hour", "first_hour:first_hour_command", "Read a switch of a new model: what is proven, refused, unknown."),
     ("replay", "replay:replay", "Hold the readers of switches and strips against recordings of devices."),
 ):
-    lab_app.command(f"eeectl.verbs.lab.{_place}", name=_name, help=_help, group=_INVENTORY)
+    lab_app.command(f"eee_testbed.eeectl.verbs.lab.{_place}", name=_name, help=_help, group=_INVENTORY)
 
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 
@@ -170,7 +170,7 @@ def down(lab: LabName = "", *, yes: Annotated[bool, Parameter(negative="")] = Fa
 
     """
     labs.require_root_for_down()
-    from eeectl.interactive import ask_person  # noqa: PLC0415 - it loads the controller
+    from eee_testbed.eeectl.interactive import ask_person  # noqa: PLC0415 - it loads the controller
 
     name = chosen(lab)
     working = () if yes else tuple(_working(name))
@@ -185,8 +185,8 @@ def down(lab: LabName = "", *, yes: Annotated[bool, Parameter(negative="")] = Fa
 
 def _working(name: str) -> Iterator[str]:
     """Who works in a lab that is up, in sentences; the files of the lab need not be readable."""
-    from controller.applying.holder import holder_of  # noqa: PLC0415 - only `down` asks
-    from controller.applying.statefolder import StateFolder  # noqa: PLC0415
+    from eee_testbed.controller.applying.holder import holder_of  # noqa: PLC0415 - only `down` asks
+    from eee_testbed.controller.applying.statefolder import StateFolder  # noqa: PLC0415
 
     journal = labs.journal_of(name)
     if journal is None:

@@ -9,14 +9,14 @@ from typing import Annotated, Any, Final, Literal
 
 from cyclopts import Parameter
 
-from controller.checking.discovery.asking import Credentials, ask
-from controller.checking.discovery.draft import Draft, draft
-from controller.checking.discovery.found import Device, FoundStrip, FoundSwitch
-from controller.checking.discovery.sweep import PER_S, addresses_of, longest_s, sweep
-from lab import durable
-from lab.credentials import read_secret
-from lab.errors import LabError
-from lab.model import NO_SECRET, Secret, SnmpAuthProtocol, SnmpPrivacyProtocol, SnmpUser
+from eee_testbed.controller.checking.discovery.asking import Credentials, ask
+from eee_testbed.controller.checking.discovery.draft import Draft, draft
+from eee_testbed.controller.checking.discovery.found import Device, FoundStrip, FoundSwitch
+from eee_testbed.controller.checking.discovery.sweep import PER_S, addresses_of, longest_s, sweep
+from eee_testbed.lab import durable
+from eee_testbed.lab.credentials import read_secret
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import NO_SECRET, Secret, SnmpAuthProtocol, SnmpPrivacyProtocol, SnmpUser
 
 _FILES: Final = ("hosts.yml", "cables.csv", "outlets.csv")
 

@@ -14,9 +14,9 @@ import cyclopts
 from cyclopts import App
 from rich.table import Table
 
-from eeectl.lab_name import LabName, chosen
-from eeectl.lab_text import console
-from twin.lab import lifecycle as labs
+from eee_testbed.eeectl.lab_name import LabName, chosen
+from eee_testbed.eeectl.lab_text import console
+from eee_testbed.twin.lab import lifecycle as labs
 
 fault_app = App(name="fault", help="Break a virtual lab on purpose; `fault clear` mends it.")
 

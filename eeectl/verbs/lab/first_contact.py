@@ -7,19 +7,19 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from controller.checking.first_contact import Contact, Met, meet, prepare
-from controller.drivers.factory.dialogue import Account
-from controller.drivers.factory.lines import SERVICES, Service, Setup, setup_of
-from controller.drivers.factory.table import FACTORY
-from controller.transports.first_contact import Way
-from controller.transports.host_keys import fingerprint, known_hosts_of
-from controller.transports.kept_keys import HostKey
-from eeectl.exit_status import DONE
-from eeectl.interactive import ask_person
-from eeectl.lab_name import LabName, known_lab, require_up
-from lab.credentials import read_secret
-from lab.errors import LabError
-from lab.model import Secret, Switch
+from eee_testbed.controller.checking.first_contact import Contact, Met, meet, prepare
+from eee_testbed.controller.drivers.factory.dialogue import Account
+from eee_testbed.controller.drivers.factory.lines import SERVICES, Service, Setup, setup_of
+from eee_testbed.controller.drivers.factory.table import FACTORY
+from eee_testbed.controller.transports.first_contact import Way
+from eee_testbed.controller.transports.host_keys import fingerprint, known_hosts_of
+from eee_testbed.controller.transports.kept_keys import HostKey
+from eee_testbed.eeectl.exit_status import DONE
+from eee_testbed.eeectl.interactive import ask_person
+from eee_testbed.eeectl.lab_name import LabName, known_lab, require_up
+from eee_testbed.lab.credentials import read_secret
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Secret, Switch
 
 
 @Parameter(name="*")

@@ -9,11 +9,11 @@ from cyclopts import Parameter
 from rich.table import Table
 from rich.text import Text
 
-from controller.applying.observe import ask_switches
-from controller.checking.first_hour import Ability, first_hour
-from eeectl import lab_text as show
-from eeectl.lab_name import LabName, known_lab, require_up
-from lab.errors import DeviceError, LabError
+from eee_testbed.controller.applying.observe import ask_switches
+from eee_testbed.controller.checking.first_hour import Ability, first_hour
+from eee_testbed.eeectl import lab_text as show
+from eee_testbed.eeectl.lab_name import LabName, known_lab, require_up
+from eee_testbed.lab.errors import DeviceError, LabError
 
 
 def first_hour_command(

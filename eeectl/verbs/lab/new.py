@@ -8,17 +8,17 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
-from eeectl.set_options import names_in
-from lab.errors import LabError
-from lab.folder import NAME, inventories, known_labs, load_lab
-from lab.model import Lab
-from lab.untrusted_files import read_text
-from twin.drawing.files import draw
-from twin.drawing.plan import Plan, Shape
-from twin.drawing.sizing import MOST_SUBNET, sized
-from twin.drawing.truth_text import truth_of
-from twin.lab.lifecycle import check_files
-from twin.machine.statedir import running_labs
+from eee_testbed.eeectl.set_options import names_in
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import NAME, inventories, known_labs, load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.untrusted_files import read_text
+from eee_testbed.twin.drawing.files import draw
+from eee_testbed.twin.drawing.plan import Plan, Shape
+from eee_testbed.twin.drawing.sizing import MOST_SUBNET, sized
+from eee_testbed.twin.drawing.truth_text import truth_of
+from eee_testbed.twin.lab.lifecycle import check_files
+from eee_testbed.twin.machine.statedir import running_labs
 
 _HEAD: Final = "`eeectl lab new` wrote this file for Ansible and eeectl; it is yours to change."
 _WATTS_NOTE: Final = ("The watts of this virtual lab are invented. A saving in them confirms nothing.",)

@@ -11,11 +11,11 @@ from cyclopts import Parameter
 from rich.table import Table
 from rich.text import Text
 
-from controller.checking.recorded.folder import judge_folder
-from controller.checking.recorded.verdict import Outcome, Verdict
-from controller.collecting.recorded_counters import judge_counters
-from eeectl import lab_text as show
-from eeectl.exit_status import DONE, REFUSED
+from eee_testbed.controller.checking.recorded.folder import judge_folder
+from eee_testbed.controller.checking.recorded.verdict import Outcome, Verdict
+from eee_testbed.eeectl import lab_text as show
+from eee_testbed.eeectl.exit_status import DONE, REFUSED
+from eee_testbed.measuring.collecting.recorded_counters import judge_counters
 
 _OUTCOMES: tuple[Outcome, ...] = ("right", "refused", "misread")
 """Of readings that are compared with something."""

@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from eeectl.completion.candidates import candidates, line_of
-from eeectl.completion.command_tree import command_tree
-from eeectl.completion.known_names import names_of
-from eeectl.completion.shells import SHELLS, install
-from lab.errors import LabError
+from eee_testbed.eeectl.completion.candidates import candidates, line_of
+from eee_testbed.eeectl.completion.command_tree import command_tree
+from eee_testbed.eeectl.completion.known_names import names_of
+from eee_testbed.eeectl.completion.shells import SHELLS, install
+from eee_testbed.lab.errors import LabError
 
 completion_app = App(
     name="completion", help="Let the shell complete verbs, options, labs, hosts, ports and runs: `completion install`."

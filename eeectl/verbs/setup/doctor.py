@@ -8,12 +8,12 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from eeectl.doctor.finding import Finding
-from eeectl.doctor.lab import lab_findings
-from eeectl.doctor.machine import look, machine_findings
-from eeectl.exit_status import DONE, REFUSED
-from eeectl.lab_name import LabName
-from eeectl.lab_text import text_width
+from eee_testbed.eeectl.doctor.finding import Finding
+from eee_testbed.eeectl.doctor.lab import lab_findings
+from eee_testbed.eeectl.doctor.machine import look, machine_findings
+from eee_testbed.eeectl.exit_status import DONE, REFUSED
+from eee_testbed.eeectl.lab_name import LabName
+from eee_testbed.eeectl.lab_text import text_width
 
 doctor_app = App(name="doctor")
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from eeectl.exit_status import DONE
-from eeectl.shipped import PARTS, copy_examples, place_of
+from eee_testbed.eeectl.exit_status import DONE
+from eee_testbed.eeectl.shipped import PARTS, copy_examples, place_of
 
 examples_app = App(name="examples")
 _Json = Annotated[bool, Parameter(name="--json", negative="")]

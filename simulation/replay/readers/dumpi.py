@@ -15,12 +15,12 @@ from math import prod
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
-from simulation.replay.calls import ANY, NO_REQUEST, NOBODY, NOT_COMMUTATIVE, Call
-from simulation.replay.checks import MOST_BYTES
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import ProgramWriter, RankCalls
-from simulation.replay.readers.dumpi_file import MAGIC, Called, RankFile, Status, read_rank_file
-from simulation.replay.readers.reading import Options, Place, head_of
+from eee_testbed.simulation.replay.calls import ANY, NO_REQUEST, NOBODY, NOT_COMMUTATIVE, Call
+from eee_testbed.simulation.replay.checks import MOST_BYTES
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter, RankCalls
+from eee_testbed.simulation.replay.readers.dumpi_file import MAGIC, Called, RankFile, Status, read_rank_file
+from eee_testbed.simulation.replay.readers.reading import Options, Place, head_of
 
 _NULL, _WORLD, _SELF = 1, 2, 3
 """Communicators that exist from the start."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from lab.errors import UnreadableFile
-from simulation.replay.readers.dumpi_layouts import END, LAYOUTS, ROOT_AT
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.simulation.replay.readers.dumpi_layouts import END, LAYOUTS, ROOT_AT
 
 MAGIC: Final = b"\xff\xaa\xddDUMPI"
 _REMEDY: Final = "record the program again, or restore the file from a copy"

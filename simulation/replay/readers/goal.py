@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from lab.errors import UnreadableFile
-from simulation.replay.calls import ANY, NO_REQUEST
-from simulation.replay.checks import MOST_RANKS
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import ProgramWriter
-from simulation.replay.readers.reading import (
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.simulation.replay.calls import ANY, NO_REQUEST
+from eee_testbed.simulation.replay.checks import MOST_RANKS
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter
+from eee_testbed.simulation.replay.readers.reading import (
     BadLine,
     Options,
     Place,

@@ -15,14 +15,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from lab.plain_text import one_line
-from simulation.replay.calls import ANY, NO_REQUEST, Call
-from simulation.replay.checks import MOST_BYTES, MOST_RANKS
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import ProgramWriter, RankCalls
-from simulation.replay.readers.otf2_events import Archive, Kind, events_of
-from simulation.replay.readers.otf2_sizes import OPERATIONS, Disagree, Doubts, Share, recovered
-from simulation.replay.readers.reading import Options, Place
+from eee_testbed.lab.plain_text import one_line
+from eee_testbed.simulation.replay.calls import ANY, NO_REQUEST, Call
+from eee_testbed.simulation.replay.checks import MOST_BYTES, MOST_RANKS
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter, RankCalls
+from eee_testbed.simulation.replay.readers.otf2_events import Archive, Kind, events_of
+from eee_testbed.simulation.replay.readers.otf2_sizes import OPERATIONS, Disagree, Doubts, Share, recovered
+from eee_testbed.simulation.replay.readers.reading import Options, Place
 
 _MAGIC: Final = b"OTF2"
 _MOST_TAG: Final = (1 << 31) - 1

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from lab.errors import LabError, UnreadableFile
+from eee_testbed.lab.errors import LabError, UnreadableFile
 
 _REMEDY: Final = "record the program again, or restore the archive from a copy"
 _MOST_S: Final = 3600.0

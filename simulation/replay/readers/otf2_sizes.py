@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from simulation.replay.calls import IN_PLACE, Call
+from eee_testbed.simulation.replay.calls import IN_PLACE, Call
 
 OPERATIONS: Final[tuple[Call, ...]] = (
     Call.BARRIER,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NoReturn
 
-from lab.errors import UnreadableFile
-from simulation.replay.checks import MOST_BYTES, MOST_NS, MOST_RANKS
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.simulation.replay.checks import MOST_BYTES, MOST_NS, MOST_RANKS
 
 REMEDY: Final = "record the trace again, or take the part out that cannot be replayed"
 _HEAD: Final = 4096

@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from benchmarks.recorder.function import Group
-from benchmarks.recorder.table import FILE, FOLDER
-from lab.errors import LabError
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import ProgramWriter
-from simulation.replay.readers.reading import Options, Place
-from simulation.replay.readers.recorder_calls import Recorded, Seen
-from simulation.replay.readers.recorder_file import RankFile
-from simulation.replay.readers.recorder_steps import cut
+from eee_testbed.benchmarks.recorder.function import Group
+from eee_testbed.benchmarks.recorder.table import FILE, FOLDER
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter
+from eee_testbed.simulation.replay.readers.reading import Options, Place
+from eee_testbed.simulation.replay.readers.recorder_calls import Recorded, Seen
+from eee_testbed.simulation.replay.readers.recorder_file import RankFile
+from eee_testbed.simulation.replay.readers.recorder_steps import cut
 
 _LEFT_OUT: Final[Mapping[Group, str]] = {
     Group.ONE_SIDED: "One-sided communication is",

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
-from benchmarks.recorder.function import LEFT_OUT, Function, Group
-from benchmarks.recorder.table import ASKING, BY_NUMBER
-from simulation.replay.calls import ANY, COLLECTIVES, IN_PLACE, NOBODY, NOT_COMMUTATIVE, Call
-from simulation.replay.checks import MOST_BYTES, MOST_NS
-from simulation.replay.rank_calls import ProgramWriter
-from simulation.replay.readers.recorder_communicators import Communicator, Communicators, peer_of
-from simulation.replay.readers.recorder_file import ASKED, COMMUNICATOR, FAILED, FLUSHED, RankFile, Record
-from simulation.replay.readers.recorder_steps import Step, Steps
+from eee_testbed.benchmarks.recorder.function import LEFT_OUT, Function, Group
+from eee_testbed.benchmarks.recorder.table import ASKING, BY_NUMBER
+from eee_testbed.simulation.replay.calls import ANY, COLLECTIVES, IN_PLACE, NOBODY, NOT_COMMUTATIVE, Call
+from eee_testbed.simulation.replay.checks import MOST_BYTES, MOST_NS
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter
+from eee_testbed.simulation.replay.readers.recorder_communicators import Communicator, Communicators, peer_of
+from eee_testbed.simulation.replay.readers.recorder_file import ASKED, COMMUNICATOR, FAILED, FLUSHED, RankFile, Record
+from eee_testbed.simulation.replay.readers.recorder_steps import Step, Steps
 
 _SENDS: Final[Mapping[str, Call]] = {
     "Send": Call.SEND, "Rsend": Call.SEND, "Ssend": Call.SSEND, "Bsend": Call.BSEND,

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from benchmarks.recorder.table import BY_NUMBER
-from simulation.replay.calls import ANY, NOBODY
-from simulation.replay.checks import MOST_MEMBERS
+from eee_testbed.benchmarks.recorder.table import BY_NUMBER
+from eee_testbed.simulation.replay.calls import ANY, NOBODY
+from eee_testbed.simulation.replay.checks import MOST_MEMBERS
 
 
 @dataclass(frozen=True, slots=True)

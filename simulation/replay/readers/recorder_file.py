@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 
-from benchmarks.recorder.table import BY_NUMBER, FORMAT, MAGIC, OWN_RECORDS
-from simulation.replay.checks import MOST_NS, MOST_RANKS
-from simulation.replay.readers.reading import Place, head_of
+from eee_testbed.benchmarks.recorder.table import BY_NUMBER, FORMAT, MAGIC, OWN_RECORDS
+from eee_testbed.simulation.replay.checks import MOST_NS, MOST_RANKS
+from eee_testbed.simulation.replay.readers.reading import Place, head_of
 
 BEGIN, END, COMMUNICATOR, ASKED, FLUSHED, FAILED = (number for number, _ in OWN_RECORDS.values())
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from simulation.replay.calls import COLLECTIVES, NO_REQUEST, NOBODY, RECEIVES, SENDS, Call
-from simulation.replay.rank_calls import RankCalls
+from eee_testbed.simulation.replay.calls import COLLECTIVES, NO_REQUEST, NOBODY, RECEIVES, SENDS, Call
+from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 _BEGINNING: Final[Mapping[Call, Call]] = {
     Call.SEND: Call.ISEND,

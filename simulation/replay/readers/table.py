@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from lab.errors import LabError, UnreadableFile
-from lab.plain_text import one_line
-from simulation.replay.checks import BadProgram, check_program
-from simulation.replay.program import Program
-from simulation.replay.readers.dumpi import looks_like_dumpi, read_dumpi
-from simulation.replay.readers.goal import looks_like_goal, read_goal
-from simulation.replay.readers.otf2 import looks_like_otf2, read_otf2
-from simulation.replay.readers.reading import REMEDY, Options, head_of
-from simulation.replay.readers.recorder import files_of, read_recorder
-from simulation.replay.readers.recorder_file import looks_like_recorder
-from simulation.replay.readers.ti import looks_like_ti, read_ti
-from simulation.replay.readers.vef import looks_like_vef, read_vef
+from eee_testbed.lab.errors import LabError, UnreadableFile
+from eee_testbed.lab.plain_text import one_line
+from eee_testbed.simulation.replay.checks import BadProgram, check_program
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.readers.dumpi import looks_like_dumpi, read_dumpi
+from eee_testbed.simulation.replay.readers.goal import looks_like_goal, read_goal
+from eee_testbed.simulation.replay.readers.otf2 import looks_like_otf2, read_otf2
+from eee_testbed.simulation.replay.readers.reading import REMEDY, Options, head_of
+from eee_testbed.simulation.replay.readers.recorder import files_of, read_recorder
+from eee_testbed.simulation.replay.readers.recorder_file import looks_like_recorder
+from eee_testbed.simulation.replay.readers.ti import looks_like_ti, read_ti
+from eee_testbed.simulation.replay.readers.vef import looks_like_vef, read_vef
 
 
 @dataclass(frozen=True, slots=True)

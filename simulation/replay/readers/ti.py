@@ -10,10 +10,10 @@ from typing import Final
 
 from eee_engine import TraceError, read_time_independent
 
-from lab.errors import UnreadableFile
-from simulation.replay.program import Program
-from simulation.replay.readers.reading import REMEDY, Options, bytes_of
-from simulation.replay.records import calls_of
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.readers.reading import REMEDY, Options, bytes_of
+from eee_testbed.simulation.replay.records import calls_of
 
 _FLOPS_PER_S: Final = 1e9
 

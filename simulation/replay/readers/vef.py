@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from lab.errors import LabError, UnreadableFile
-from lab.untrusted_files import read_yaml
-from simulation.replay.calls import ANY, Call
-from simulation.replay.checks import MOST_MEMBERS, MOST_RANKS
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import ProgramWriter, RankCalls
-from simulation.replay.readers.reading import (
+from eee_testbed.lab.errors import LabError, UnreadableFile
+from eee_testbed.lab.untrusted_files import read_yaml
+from eee_testbed.simulation.replay.calls import ANY, Call
+from eee_testbed.simulation.replay.checks import MOST_MEMBERS, MOST_RANKS
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter, RankCalls
+from eee_testbed.simulation.replay.readers.reading import (
     BadLine,
     Options,
     Place,

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from analysis.interval import Floats
-from analysis.links.echo_delays import EchoDelays, Lateness
-from analysis.links.path_delay import Policy, echo_extra_us
-from analysis.links.probes import ECHO_WIRE_BYTE, Probes
-from analysis.links.sleep_path import GIGABIT_BYTE_US, plain_path
-from analysis.links.structures import Group, Structure
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.echo_delays import EchoDelays, Lateness
+from eee_testbed.analysis.links.path_delay import Policy, echo_extra_us
+from eee_testbed.analysis.links.probes import ECHO_WIRE_BYTE, Probes
+from eee_testbed.analysis.links.sleep_path import GIGABIT_BYTE_US, plain_path
+from eee_testbed.analysis.links.structures import Group, Structure
 from tests.support.laws import law
 from tests.support.measured.echo_bench import AWAKE, Bench, Sleep
 

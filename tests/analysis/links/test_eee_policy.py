@@ -7,14 +7,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.interval import Floats, Interval, NotEnoughData
-from analysis.links.eee_policy import PolicyFit, fit_policy
-from analysis.links.host_rise import measured_rise
-from analysis.links.policy_likelihood import Likelihood
-from analysis.links.policy_search import search
-from analysis.links.probes import ECHO_WIRE_BYTE, Probes
-from analysis.links.sleep_path import Transmitter, plain_path
-from analysis.links.structures import Group, Structure
+from eee_testbed.analysis.interval import Floats, Interval, NotEnoughData
+from eee_testbed.analysis.links.eee_policy import PolicyFit, fit_policy
+from eee_testbed.analysis.links.host_rise import measured_rise
+from eee_testbed.analysis.links.policy_likelihood import Likelihood
+from eee_testbed.analysis.links.policy_search import search
+from eee_testbed.analysis.links.probes import ECHO_WIRE_BYTE, Probes
+from eee_testbed.analysis.links.sleep_path import Transmitter, plain_path
+from eee_testbed.analysis.links.structures import Group, Structure
 from evaluation.accuracy.blind_links import CLASSES, draw_truth, judge, probe
 from tests.support.measured.echo_bench import AWAKE, Bench, HostTime, Sleep
 

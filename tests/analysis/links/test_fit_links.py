@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.interval import NotEnoughData
-from analysis.links.fit_links import _fitted, fit_links
-from analysis.links.probed_path import EEE_FILE, probed_path
-from lab.folder import find_lab, load_lab
-from record.samples import RunSamples
+from eee_testbed.analysis.interval import NotEnoughData
+from eee_testbed.analysis.links.fit_links import _fitted, fit_links
+from eee_testbed.analysis.links.probed_path import EEE_FILE, probed_path
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.record.samples import RunSamples
 from tests.support.measured.synthetic_run import BASE_NS, WAKE_US, Writer, echoes_text, write_run
 
 PAIR = ("n01", "n02")

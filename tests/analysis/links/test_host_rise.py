@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 
-from analysis.interval import Floats
-from analysis.links.host_rise import measured_rise, unknown_rise
-from analysis.links.probes import Probes
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.host_rise import measured_rise, unknown_rise
+from eee_testbed.analysis.links.probes import Probes
 from tests.support import ROOT
 
 

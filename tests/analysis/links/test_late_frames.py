@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from analysis.interval import Floats
-from analysis.links.echo_delays import LEAST_LATE, Lateness
-from analysis.links.late_frames import measured_lateness
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.echo_delays import LEAST_LATE, Lateness
+from eee_testbed.analysis.links.late_frames import measured_lateness
 
 
 def _late(busy: Floats, random: np.random.Generator) -> Lateness:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.links.link_modes import LinkMode, ModeName, poisson, spend
+from eee_testbed.analysis.links.link_modes import LinkMode, ModeName, poisson, spend
 from tests.support.laws import law
 
 times = st.floats(0.0, 300.0, allow_nan=False)

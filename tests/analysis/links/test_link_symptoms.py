@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from analysis.links.link_symptoms import EndView, at_least, compare_ends, symptoms_of
-from analysis.links.probes import Probes
+from eee_testbed.analysis.links.link_symptoms import EndView, at_least, compare_ends, symptoms_of
+from eee_testbed.analysis.links.probes import Probes
 
 
 def _probes(count: int = 600, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.links.path_delay import Policy, echo_extra_us
+from eee_testbed.analysis.links.path_delay import Policy, echo_extra_us
 from tests.support.laws import law
 
 BYTE_US = 0.008

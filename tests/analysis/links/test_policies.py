@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.calibration import LinkPolicy
-from analysis.links.path_delay import passing_delay_us
-from analysis.links.policies import path_of, shares_us
+from eee_testbed.analysis.calibration import LinkPolicy
+from eee_testbed.analysis.links.path_delay import passing_delay_us
+from eee_testbed.analysis.links.policies import path_of, shares_us
 from tests.support.measured.synthetic_run import about, calibration
 
 

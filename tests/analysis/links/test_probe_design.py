@@ -1,7 +1,7 @@
 """Where more echoes tell more."""
 
-from analysis.interval import Interval
-from analysis.links.probe_design import about_edge
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.links.probe_design import about_edge
 
 
 def test_gaps_about_an_edge_hold_all_that_is_uncertain_of_it_and_little_else() -> None:

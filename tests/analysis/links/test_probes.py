@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents import echo_probe
-from analysis.links.fit_links import read_probes
-from analysis.links.probes import ECHO_WIRE_BYTE, Probes, echo_wire_byte
-from controller.experiments.experiment import ProbeRun
-from eeectl.verbs.probe import probe
-from record.store import Run
-from record.trials import read_trials
+from eee_testbed.agents import echo_probe
+from eee_testbed.analysis.links.fit_links import read_probes
+from eee_testbed.analysis.links.probes import ECHO_WIRE_BYTE, Probes, echo_wire_byte
+from eee_testbed.eeectl.verbs.probe import probe
+from eee_testbed.measuring.experiments.experiment import ProbeRun
+from eee_testbed.record.store import Run
+from eee_testbed.record.trials import read_trials
 from tests.support.measured.synthetic_run import Writer, echoes_text
 
 NAN = float("nan")

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.calibration import LinkPolicy
-from analysis.fit_runs import fit_runs
-from analysis.interval import Interval
-from analysis.links.eee_policy import fit_policy
-from analysis.links.fit_links import fit_links, link_policy
-from analysis.links.path_delay import Policy, echo_extra_us
-from analysis.links.policy_likelihood import Known, Times
-from analysis.links.probed_path import EEE_FILE, ProbedPath
-from analysis.links.probes import ECHO_WIRE_BYTE, Probes
-from analysis.links.separate import alone, slow_streams
-from analysis.links.sleep_path import plain_path
-from record.samples import RunSamples
+from eee_testbed.analysis.calibration import LinkPolicy
+from eee_testbed.analysis.fit_runs import fit_runs
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.links.eee_policy import fit_policy
+from eee_testbed.analysis.links.fit_links import fit_links, link_policy
+from eee_testbed.analysis.links.path_delay import Policy, echo_extra_us
+from eee_testbed.analysis.links.policy_likelihood import Known, Times
+from eee_testbed.analysis.links.probed_path import EEE_FILE, ProbedPath
+from eee_testbed.analysis.links.probes import ECHO_WIRE_BYTE, Probes
+from eee_testbed.analysis.links.separate import alone, slow_streams
+from eee_testbed.analysis.links.sleep_path import plain_path
+from eee_testbed.record.samples import RunSamples
 from tests.support.measured.echo_bench import AWAKE, Bench, HostTime, Sleep
 from tests.support.measured.synthetic_run import BASE_NS, Writer, about, calibration, write_run
 

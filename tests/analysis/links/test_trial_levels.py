@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from analysis.links.probes import Probes
-from analysis.links.trial_levels import trial_offsets_us
+from eee_testbed.analysis.links.probes import Probes
+from eee_testbed.analysis.links.trial_levels import trial_offsets_us
 
 
 def _trials(bases_us: list[float], count: int = 300, *, seed: int = 1, high_us: float = 4_000.0) -> Probes:

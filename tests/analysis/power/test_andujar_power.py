@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.interval import Interval, NotEnoughData
-from analysis.power.andujar_power import fit_andujar
+from eee_testbed.analysis.interval import Interval, NotEnoughData
+from eee_testbed.analysis.power.andujar_power import fit_andujar
 from tests.support.measured.andujar_model import TABLE_2, cluster_power, network_watt, nodes_watt, switch_watt
 
 

@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from analysis.interval import Floats
-from analysis.power.energy import energy_of, rounding_sigma, rounding_watt
-from record.samples import PowerSeries
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.power.energy import energy_of, rounding_sigma, rounding_watt
+from eee_testbed.record.samples import PowerSeries
 
 NS = 1_000_000_000
 _START_NS = 1_700_000_000 * NS

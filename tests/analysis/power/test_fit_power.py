@@ -2,9 +2,9 @@
 
 import pytest
 
-from analysis.calibration import Estimate, NodePower, PortPower, SwitchPower
-from analysis.power.fit_power import andujar_power
-from lab.model import CableKind, End, Lab, Link
+from eee_testbed.analysis.calibration import Estimate, NodePower, PortPower, SwitchPower
+from eee_testbed.analysis.power.fit_power import andujar_power
+from eee_testbed.lab.model import CableKind, End, Lab, Link
 
 
 def _exactly(value: float) -> Estimate:

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.power.node_power import CardLink, NodeRun, node_power
-from analysis.power.plausible import most_port_watt
-from analysis.power.port_states import PortReader
-from analysis.power.power_windows import Meter
-from record.event_kinds import EventKind
-from record.sample_tables import Batch
-from record.samples import RunSamples
-from record.trials import read_trials
+from eee_testbed.analysis.power.node_power import CardLink, NodeRun, node_power
+from eee_testbed.analysis.power.plausible import most_port_watt
+from eee_testbed.analysis.power.port_states import PortReader
+from eee_testbed.analysis.power.power_windows import Meter
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.sample_tables import Batch
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.trials import read_trials
 from tests.support.measured.synthetic_run import Writer, write_run
 
 NS = 1_000_000_000

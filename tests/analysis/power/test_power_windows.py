@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.power.port_states import PortReader
-from analysis.power.power_windows import SwitchWindows, meters_of, switch_windows
-from analysis.power.switch_power import fit_switch_power
-from record.samples import RunSamples
-from record.trials import read_trials
+from eee_testbed.analysis.power.port_states import PortReader
+from eee_testbed.analysis.power.power_windows import SwitchWindows, meters_of, switch_windows
+from eee_testbed.analysis.power.switch_power import fit_switch_power
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.trials import read_trials
 from tests.support.measured.power_bench import PORTS, STAGES, Stage, without
 from tests.support.measured.stage_run import PORT_NAMES, StageRun
 from tests.support.measured.synthetic_run import write_run

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.interval import Interval, NotEnoughData
-from analysis.power.drift_fit import Readings, fit_drifting
-from analysis.power.fit_power import switch_power
-from analysis.power.plausible import CabledPorts
-from analysis.power.stage_columns import columns_of
-from analysis.power.stage_window import PortCounts, StageWindow
-from analysis.power.switch_power import SwitchPowerFit, fit_switch_power
+from eee_testbed.analysis.interval import Interval, NotEnoughData
+from eee_testbed.analysis.power.drift_fit import Readings, fit_drifting
+from eee_testbed.analysis.power.fit_power import switch_power
+from eee_testbed.analysis.power.plausible import CabledPorts
+from eee_testbed.analysis.power.stage_columns import columns_of
+from eee_testbed.analysis.power.stage_window import PortCounts, StageWindow
+from eee_testbed.analysis.power.switch_power import SwitchPowerFit, fit_switch_power
 from tests.support.laws import law
 from tests.support.measured.power_bench import (
     FAMILIES,

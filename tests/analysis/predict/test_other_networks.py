@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.calibration import PowerPart, save_calibration
-from analysis.predict.best_hold import best_hold
-from analysis.predict.other_networks import PAPER_POWER, cluster_power, predict_topologies
-from analysis.predict.prediction import Predictor
-from analysis.predict.sampling import Sampler
-from analysis.predict.topologies import TABLE_3, TABLE_4, TOPOLOGIES, Topology, topologies_named
-from analysis.predict.what_if import parse_what_if
-from eeectl.cli import run
+from eee_testbed.analysis.calibration import PowerPart, save_calibration
+from eee_testbed.analysis.predict.best_hold import best_hold
+from eee_testbed.analysis.predict.other_networks import PAPER_POWER, cluster_power, predict_topologies
+from eee_testbed.analysis.predict.prediction import Predictor
+from eee_testbed.analysis.predict.sampling import Sampler
+from eee_testbed.analysis.predict.topologies import TABLE_3, TABLE_4, TOPOLOGIES, Topology, topologies_named
+from eee_testbed.analysis.predict.what_if import parse_what_if
+from eee_testbed.eeectl.cli import run
 from tests.analysis.predict.test_prediction import ONE_SWITCH, exact_calibration, profile
 from tests.support.measured.andujar_model import TABLE_2
 from tests.support.measured.andujar_model import cluster_power as by_paper

@@ -9,17 +9,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.calibration import Calibration, Estimate, NodePower, PortPower, PowerPart, RoundTime, RunTimeError
-from analysis.links.link_modes import LinkMode, spend
-from analysis.predict.asked_mode import asked_mode
-from analysis.predict.prediction import Predictor
-from analysis.predict.sampling import Sampler
-from analysis.predict.site import Site
-from analysis.predict.what_if import WhatIf, parse_what_if
-from analysis.programs.profile import Gaps, NodeGaps, Profile
-from analysis.programs.sleeping_links import link_of, sleeping_directions
-from lab.errors import LabError
-from lab.folder import find_lab, load_lab
+from eee_testbed.analysis.calibration import (
+    Calibration,
+    Estimate,
+    NodePower,
+    PortPower,
+    PowerPart,
+    RoundTime,
+    RunTimeError,
+)
+from eee_testbed.analysis.links.link_modes import LinkMode, spend
+from eee_testbed.analysis.predict.asked_mode import asked_mode
+from eee_testbed.analysis.predict.prediction import Predictor
+from eee_testbed.analysis.predict.sampling import Sampler
+from eee_testbed.analysis.predict.site import Site
+from eee_testbed.analysis.predict.what_if import WhatIf, parse_what_if
+from eee_testbed.analysis.programs.profile import Gaps, NodeGaps, Profile
+from eee_testbed.analysis.programs.sleeping_links import link_of, sleeping_directions
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import find_lab, load_lab
 from tests.support.laws import law
 from tests.support.measured.synthetic_run import HOLD_US, SLEEP_US, WAKE_US, about, calibration
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from analysis.calibration import Calibration
-from analysis.predict.regulated_watts import NetworkWatts
-from lab.errors import LabError
-from lab.topology import Topology
-from regulation.levels import Levels, levels_of
-from regulation.network import Network, Trunk
+from eee_testbed.analysis.calibration import Calibration
+from eee_testbed.analysis.predict.regulated_watts import NetworkWatts
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.topology import Topology
+from eee_testbed.regulation.levels import Levels, levels_of
+from eee_testbed.regulation.network import Network, Trunk
 from tests.support.graph_lab import graph_lab
 from tests.support.regulation.port_calibration import port_calibration
 

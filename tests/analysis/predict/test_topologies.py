@@ -5,8 +5,8 @@ from itertools import combinations, product
 import networkx as nx
 import pytest
 
-from analysis.predict.topologies import TOPOLOGIES, dragonfly, fat_tree, topologies_named, torus
-from lab.errors import LabError
+from eee_testbed.analysis.predict.topologies import TOPOLOGIES, dragonfly, fat_tree, topologies_named, torus
+from eee_testbed.lab.errors import LabError
 
 PRINTED = {  # nodes, switches, ports per switch, network ports
     "torus-4x4x4": (64, 64, 7, 448),

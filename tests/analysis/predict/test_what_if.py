@@ -5,8 +5,8 @@ import math
 import pytest
 from eee_engine import phy_profiles
 
-from analysis.predict.what_if import PHYS, WhatIf, parse_what_if
-from lab.errors import LabError
+from eee_testbed.analysis.predict.what_if import PHYS, WhatIf, parse_what_if
+from eee_testbed.lab.errors import LabError
 
 
 @pytest.mark.parametrize(

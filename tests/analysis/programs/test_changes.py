@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.programs.changes import worst_slowdowns
+from eee_testbed.analysis.programs.changes import worst_slowdowns
 from tests.support.measured.synthetic_run import HOSTS, Writer, write_run
 
 

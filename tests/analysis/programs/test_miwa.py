@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from analysis.interval import NotEnoughData
-from analysis.programs.miwa import MiwaFit, Run, curve_us, fit_miwa
+from eee_testbed.analysis.interval import NotEnoughData
+from eee_testbed.analysis.programs.miwa import MiwaFit, Run, curve_us, fit_miwa
 
 TRUTH = {"plateau_us": 100.0, "alpha_per_us": 0.004, "origin_us": 150.0, "threshold_us": 200.0}
 

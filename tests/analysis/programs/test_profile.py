@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.programs.profile import Profile, ProfileError, load_profile, save_profile
-from analysis.programs.profile_reading import profiles_of, read_gaps
-from analysis.run_lab import link_mbps, run_folder
-from lab.errors import LabError
-from lab.folder import find_lab, load_lab
-from record.event_kinds import EventKind
+from eee_testbed.analysis.programs.profile import Profile, ProfileError, load_profile, save_profile
+from eee_testbed.analysis.programs.profile_reading import profiles_of, read_gaps
+from eee_testbed.analysis.run_lab import link_mbps, run_folder
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.record.event_kinds import EventKind
 from tests.support.measured.synthetic_run import HOSTS, Writer, alltoall_times, gaps_text, write_run
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.interval import NotEnoughData
-from analysis.links.path_delay import Policy
-from analysis.programs.profile import Direction, Profile
-from analysis.programs.round_replay import Replay, RoundRun, fit_rounds, round_run
-from analysis.programs.run_time import Waits, WakeRun, errors_of, fit_wakes, wake_run
+from eee_testbed.analysis.interval import NotEnoughData
+from eee_testbed.analysis.links.path_delay import Policy
+from eee_testbed.analysis.programs.profile import Direction, Profile
+from eee_testbed.analysis.programs.round_replay import Replay, RoundRun, fit_rounds, round_run
+from eee_testbed.analysis.programs.run_time import Waits, WakeRun, errors_of, fit_wakes, wake_run
 from tests.support.measured.alltoall_bench import Played, Shape, play, profile
 
 HOLD = Policy(1000.0, 182.0, 60.0)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from analysis.interval import Interval, NotEnoughData
-from analysis.programs.miwa import MiwaFit, Run, curve_us, fit_miwa
-from analysis.programs.round_replay import RoundRun, fit_rounds
-from analysis.programs.run_time import errors_of
-from analysis.programs.usefulness import refuse_useless
+from eee_testbed.analysis.interval import Interval, NotEnoughData
+from eee_testbed.analysis.programs.miwa import MiwaFit, Run, curve_us, fit_miwa
+from eee_testbed.analysis.programs.round_replay import RoundRun, fit_rounds
+from eee_testbed.analysis.programs.run_time import errors_of
+from eee_testbed.analysis.programs.usefulness import refuse_useless
 
 
 def _rounds(over_us: np.ndarray, wait_us: np.ndarray) -> list[RoundRun]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.calibration import save_calibration
+from eee_testbed.analysis.calibration import save_calibration
 from tests.support.measured.synthetic_run import calibration, write_alltoall, write_probe, write_regulation, write_run
 
 

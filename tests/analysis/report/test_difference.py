@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.interval import Interval
-from analysis.report.difference import difference, differences_of
-from analysis.report.report_data import ReportData, in_sides, read_report_data
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.difference import difference, differences_of
+from eee_testbed.analysis.report.report_data import ReportData, in_sides, read_report_data
 from tests.support.measured.synthetic_run import Writer, write_run
 
 

@@ -5,8 +5,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from matplotlib.figure import Figure
 
-from analysis.report.drawing import draw, label
-from lab.plain_text import one_line
+from eee_testbed.analysis.report.drawing import draw, label
+from eee_testbed.lab.plain_text import one_line
 
 
 @pytest.mark.parametrize("name", ["$_{", "$x$ of sw$1", "<b>&amp;", one_line("core\x1b[2J\n\u202e\ud800\ufffe")])

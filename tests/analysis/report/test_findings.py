@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.calibration import Calibration, LinkPolicy, PortPower
-from analysis.power.trial_energy import period_s
-from analysis.report.doubts import doubts_of
-from analysis.report.energies import energy_of_trial, meters_of
-from analysis.report.estimates import estimated
-from analysis.report.findings.finding import Finding
-from analysis.report.findings.table import findings_of
-from analysis.report.page import page, report_of
-from analysis.report.report_data import read_report_data, slower_percents
-from analysis.report.section import Section
-from analysis.report.series import series_of, slower_percent
+from eee_testbed.analysis.calibration import Calibration, LinkPolicy, PortPower
+from eee_testbed.analysis.power.trial_energy import period_s
+from eee_testbed.analysis.report.doubts import doubts_of
+from eee_testbed.analysis.report.energies import energy_of_trial, meters_of
+from eee_testbed.analysis.report.estimates import estimated
+from eee_testbed.analysis.report.findings.finding import Finding
+from eee_testbed.analysis.report.findings.table import findings_of
+from eee_testbed.analysis.report.page import page, report_of
+from eee_testbed.analysis.report.report_data import read_report_data, slower_percents
+from eee_testbed.analysis.report.section import Section
+from eee_testbed.analysis.report.series import series_of, slower_percent
 from tests.support.measured.synthetic_run import (
     HOSTS,
     Writer,

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.programs.miwa import modelled_us
-from analysis.report.headline import headline, modelled_slower_percent
-from analysis.report.report_data import read_report_data
+from eee_testbed.analysis.programs.miwa import modelled_us
+from eee_testbed.analysis.report.headline import headline, modelled_slower_percent
+from eee_testbed.analysis.report.report_data import read_report_data
 from tests.support.measured.synthetic_run import calibration
 
 

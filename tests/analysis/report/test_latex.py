@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.interval import Interval
-from analysis.report.latex import escaped, latex_of, save_latex
-from analysis.report.table import Column, Table
-from lab.errors import LabError
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.latex import escaped, latex_of, save_latex
+from eee_testbed.analysis.report.table import Column, Table
+from eee_testbed.lab.errors import LabError
 
 _TABLE = Table(
     "costs",

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report.lead import NOTHING, lead_sentence
-from analysis.report.page import page, report_of
-from analysis.report.report_data import read_report_data
+from eee_testbed.analysis.report.lead import NOTHING, lead_sentence
+from eee_testbed.analysis.report.page import page, report_of
+from eee_testbed.analysis.report.report_data import read_report_data
 from tests.support.measured.synthetic_run import Writer, calibration, write_alltoall, write_regulation, write_run
 
 

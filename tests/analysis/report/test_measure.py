@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report.measure import _launched
-from analysis.report.report_data import RunData
-from record.samples import RunSamples
-from record.store import Run
+from eee_testbed.analysis.report.measure import _launched
+from eee_testbed.analysis.report.report_data import RunData
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.store import Run
 
 
 @pytest.mark.parametrize(

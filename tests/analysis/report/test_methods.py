@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from analysis.report.methods import methods
-from analysis.report.report_data import read_report_data
-from record.event_kinds import EventKind
-from record.store import Run
+from eee_testbed.analysis.report.methods import methods
+from eee_testbed.analysis.report.report_data import read_report_data
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.store import Run
 from tests.support.measured.synthetic_run import Writer, write_alltoall, write_run
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report.page import page, report_of
-from analysis.report.references import REFERENCES, references_of, save_bibtex
-from analysis.report.report_data import ReportData, read_report_data
-from lab.errors import LabError
+from eee_testbed.analysis.report.page import page, report_of
+from eee_testbed.analysis.report.references import REFERENCES, references_of, save_bibtex
+from eee_testbed.analysis.report.report_data import ReportData, read_report_data
+from eee_testbed.lab.errors import LabError
 from tests.support.measured.synthetic_run import (
     Writer,
     calibration,

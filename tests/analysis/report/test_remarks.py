@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from analysis.report.measured import measured
-from analysis.report.report_data import read_report_data
-from analysis.report.section import Section
-from controller.collecting.collect import Collector, Timed
-from record.event_kinds import EventKind
-from record.store import Run
+from eee_testbed.analysis.report.measured import measured
+from eee_testbed.analysis.report.report_data import read_report_data
+from eee_testbed.analysis.report.section import Section
+from eee_testbed.measuring.collecting.collect import Collector, Timed
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.store import Run
 from tests.record.test_event_kinds import _FACTS
 from tests.support.measured.toy_sources import ToySource, silent
 

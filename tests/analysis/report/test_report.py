@@ -11,12 +11,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from analysis.report.delay import delay
-from analysis.report.overhead import overhead
-from analysis.report.page import Report, page, report_of
-from analysis.report.report_data import read_report_data
-from analysis.report.section import Section
-from eeectl.cli import run
+from eee_testbed.analysis.report.delay import delay
+from eee_testbed.analysis.report.overhead import overhead
+from eee_testbed.analysis.report.page import Report, page, report_of
+from eee_testbed.analysis.report.report_data import read_report_data
+from eee_testbed.analysis.report.section import Section
+from eee_testbed.eeectl.cli import run
 from tests.support.measured.synthetic_run import (
     Writer,
     calibration,

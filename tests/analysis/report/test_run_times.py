@@ -10,19 +10,19 @@ from typing import Any
 
 import pytest
 
-from analysis.compare_runs import Side, compare_sides
-from analysis.configurations import command_name
-from analysis.report.changes import changes_of
-from analysis.report.findings.finding import Finding
-from analysis.report.findings.table import findings_of
-from analysis.report.page import report_of
-from analysis.report.report_data import ReportData, read_report_data
-from analysis.report.run_times import run_times
-from analysis.report.section import Missing, Section
-from analysis.report.table import cell_text
-from eeectl.application import app
-from record.event_kinds import EventKind
-from record.sample_tables import Batch
+from eee_testbed.analysis.compare_runs import Side, compare_sides
+from eee_testbed.analysis.configurations import command_name
+from eee_testbed.analysis.report.changes import changes_of
+from eee_testbed.analysis.report.findings.finding import Finding
+from eee_testbed.analysis.report.findings.table import findings_of
+from eee_testbed.analysis.report.page import report_of
+from eee_testbed.analysis.report.report_data import ReportData, read_report_data
+from eee_testbed.analysis.report.run_times import run_times
+from eee_testbed.analysis.report.section import Missing, Section
+from eee_testbed.analysis.report.table import cell_text
+from eee_testbed.eeectl.application import app
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.sample_tables import Batch
 from tests.support.measured.synthetic_run import Writer, write_alltoall, write_probe, write_regulation, write_run
 
 _PARAMETERS = {"words": ["/shared/halo", "200"], "expect": "Time = ", "mpi": True}

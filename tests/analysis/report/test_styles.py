@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from matplotlib.figure import Figure
 
-from analysis.report.drawing import PAGE_INCH, Drawing, draw, label
-from analysis.report.styles import STYLES, StyleName
+from eee_testbed.analysis.report.drawing import PAGE_INCH, Drawing, draw, label
+from eee_testbed.analysis.report.styles import STYLES, StyleName
 
 
 def _paint(figure: Figure) -> None:

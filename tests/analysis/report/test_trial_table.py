@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report.report_data import read_report_data
-from analysis.report.trial_table import trial_table
-from eeectl.cli import run as eeectl
-from record.trials import read_trials
+from eee_testbed.analysis.report.report_data import read_report_data
+from eee_testbed.analysis.report.trial_table import trial_table
+from eee_testbed.eeectl.cli import run as eeectl
+from eee_testbed.record.trials import read_trials
 from tests.support.measured.synthetic_run import Writer, write_run
 
 

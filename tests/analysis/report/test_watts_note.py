@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis.calibration import Calibration, load_calibration, save_calibration
-from analysis.report.drawing import Drawing
-from analysis.report.page import page, report_of
-from analysis.report.report_data import read_report_data
-from analysis.report.section import Section
-from eeectl.cli import run
-from lab.folder import find_lab, known_labs, load_lab
+from eee_testbed.analysis.calibration import Calibration, load_calibration, save_calibration
+from eee_testbed.analysis.report.drawing import Drawing
+from eee_testbed.analysis.report.page import page, report_of
+from eee_testbed.analysis.report.report_data import read_report_data
+from eee_testbed.analysis.report.section import Section
+from eee_testbed.eeectl.cli import run
+from eee_testbed.lab.folder import find_lab, known_labs, load_lab
 from tests.support.measured.stage_run import StageRun
 from tests.support.measured.synthetic_run import calibration, write_run
 

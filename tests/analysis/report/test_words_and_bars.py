@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
-from analysis.configurations import Factors
-from analysis.interval import Interval
-from analysis.report.drawing import STYLES, draw, error_bars, label
-from analysis.report.energies import added, energy_of_trial, meters_of, ratio, repeated
-from analysis.report.report_data import bars_text, pairs_of, read_report_data, short_names, spread_of
-from analysis.report.table import Column, Table, cell_text
+from eee_testbed.analysis.configurations import Factors
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.drawing import STYLES, draw, error_bars, label
+from eee_testbed.analysis.report.energies import added, energy_of_trial, meters_of, ratio, repeated
+from eee_testbed.analysis.report.report_data import bars_text, pairs_of, read_report_data, short_names, spread_of
+from eee_testbed.analysis.report.table import Column, Table, cell_text
 from tests.support.laws import law
 from tests.support.measured.synthetic_run import Writer, write_regulation, write_run
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from controller.applying import actuation
-from controller.applying.actuation import Watcher, link_watch, timings, waiting_within
-from controller.applying.journal import LinkSeen
-from controller.model.state import PortChange, State, diff, factory_state, replay
-from controller.transports.port_watch import LinkEvent
-from lab.errors import Unreachable
-from lab.model import Lab, Switch
+from eee_testbed.controller.applying import actuation
+from eee_testbed.controller.applying.actuation import Watcher, link_watch, timings, waiting_within
+from eee_testbed.controller.applying.journal import LinkSeen
+from eee_testbed.controller.model.state import PortChange, State, diff, factory_state, replay
+from eee_testbed.controller.transports.port_watch import LinkEvent
+from eee_testbed.lab.errors import Unreachable
+from eee_testbed.lab.model import Lab, Switch
 from tests.controller.applying.test_apply import record_of, run_apply, scene_of
 from tests.support.labs.toy_lab import ToyLab, small_lab, trees_state
 

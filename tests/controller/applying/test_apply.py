@@ -9,20 +9,29 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from controller.applying.apply import Options, Planner, Result, apply
-from controller.applying.journal import Acknowledged, Journal, JournalState, RollingBack, read_journal
-from controller.applying.recover import recover
-from controller.applying.statefolder import StateFolder
-from controller.applying.work import Backend, at_work
-from controller.model.state import PortChange, State, diff, factory_state, replay
-from controller.planning.proof import ProvedPlan, ProvedRollback, join_proved
-from controller.planning.regulate import eee, link_off, link_speed
-from controller.planning.rollback import Position, restore_plan, rollback_plan
-from controller.planning.routing_options import RoutingOptions
-from lab.errors import Drift, Ignored, LabError, PlanError, Rejected, RollbackFailed, Unreachable, Unreadable
-from lab.folder import load_lab
-from lab.model import Lab
-from lab.topology import Topology
+from eee_testbed.controller.applying.apply import Options, Planner, Result, apply
+from eee_testbed.controller.applying.journal import Acknowledged, Journal, JournalState, RollingBack, read_journal
+from eee_testbed.controller.applying.recover import recover
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.applying.work import Backend, at_work
+from eee_testbed.controller.model.state import PortChange, State, diff, factory_state, replay
+from eee_testbed.controller.planning.proof import ProvedPlan, ProvedRollback, join_proved
+from eee_testbed.controller.planning.regulate import eee, link_off, link_speed
+from eee_testbed.controller.planning.rollback import Position, restore_plan, rollback_plan
+from eee_testbed.controller.planning.routing_options import RoutingOptions
+from eee_testbed.lab.errors import (
+    Drift,
+    Ignored,
+    LabError,
+    PlanError,
+    Rejected,
+    RollbackFailed,
+    Unreachable,
+    Unreadable,
+)
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
 from tests.support.labs.toy_lab import Quiet, ToyLab, Trouble, plan_trees, small_lab, trees_state
 from tests.support.laws import law
 

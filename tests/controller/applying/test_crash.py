@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from controller.applying.apply import Options, apply
-from controller.applying.guardian import guardian, ring
-from controller.applying.holder import holder_of
-from controller.applying.journal import Journal, Sending, Verified, read_journal
-from controller.applying.recover import confirm
-from controller.applying.statefolder import StateFolder
-from controller.applying.work import at_work
-from controller.model.state import diff, factory_state
-from lab.errors import JournalFailed, LabError
-from lab.model import Lab
+from eee_testbed.controller.applying.apply import Options, apply
+from eee_testbed.controller.applying.guardian import guardian, ring
+from eee_testbed.controller.applying.holder import holder_of
+from eee_testbed.controller.applying.journal import Journal, Sending, Verified, read_journal
+from eee_testbed.controller.applying.recover import confirm
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.applying.work import at_work
+from eee_testbed.controller.model.state import diff, factory_state
+from eee_testbed.lab.errors import JournalFailed, LabError
+from eee_testbed.lab.model import Lab
 from tests.controller.applying.test_apply import record_of, run_apply, run_recover, scene_of
 from tests.support import ROOT
 from tests.support.labs.toy_lab import Quiet, ToyLab, load, plan_trees, small_lab

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.applying.apply import Options, Planner
-from controller.applying.history import (
+from eee_testbed.controller.applying.apply import Options, Planner
+from eee_testbed.controller.applying.history import (
     PastChange,
     next_number,
     read_history,
@@ -15,17 +15,17 @@ from controller.applying.history import (
     take_back,
     to_take_back,
 )
-from controller.applying.journal import Begun, Journal
-from controller.applying.recover import adopt
-from controller.applying.rounds import Stopped
-from controller.applying.statefolder import StateFolder
-from controller.applying.work import at_work
-from controller.model.state import State, factory_state
-from controller.planning.proof import ProvedRollback
-from controller.planning.regulate import link_off, link_speed
-from controller.planning.rollback import Position, restore_plan
-from lab.errors import LabError, RollbackFailed
-from lab.model import Lab
+from eee_testbed.controller.applying.journal import Begun, Journal
+from eee_testbed.controller.applying.recover import adopt
+from eee_testbed.controller.applying.rounds import Stopped
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.applying.work import at_work
+from eee_testbed.controller.model.state import State, factory_state
+from eee_testbed.controller.planning.proof import ProvedRollback
+from eee_testbed.controller.planning.regulate import link_off, link_speed
+from eee_testbed.controller.planning.rollback import Position, restore_plan
+from eee_testbed.lab.errors import LabError, RollbackFailed
+from eee_testbed.lab.model import Lab
 from tests.controller.applying.test_apply import run_apply, run_recover
 from tests.support.labs.toy_lab import Quiet, ToyLab, plan_trees, small_lab
 

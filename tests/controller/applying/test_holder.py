@@ -2,9 +2,9 @@
 
 import fcntl
 
-from controller.applying.holder import Holder, holder_of
-from controller.applying.processes import ProcessId
-from controller.applying.statefolder import StateFolder
+from eee_testbed.controller.applying.holder import Holder, holder_of
+from eee_testbed.controller.applying.processes import ProcessId
+from eee_testbed.controller.applying.statefolder import StateFolder
 
 
 def test_a_holder_on_another_machine_is_known_while_its_lock_is_held() -> None:

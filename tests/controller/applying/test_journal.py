@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from controller.applying.journal import (
+from eee_testbed.controller.applying.journal import (
     Begun,
     Done,
     Entry,
@@ -15,9 +15,9 @@ from controller.applying.journal import (
     read_journal,
     state_of,
 )
-from controller.model.state import State, VlanChange
-from controller.planning.disruption import Disruption
-from controller.planning.steps import Step
+from eee_testbed.controller.model.state import State, VlanChange
+from eee_testbed.controller.planning.disruption import Disruption
+from eee_testbed.controller.planning.steps import Step
 from tests.support.labs.toy_lab import small_lab, trees_state
 
 

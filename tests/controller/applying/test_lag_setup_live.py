@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from eeectl import cli
+from eee_testbed.eeectl import cli
 from tests.support.labs.lagged import FIRST, OTHER, SECOND, lagged_lab
 
 if TYPE_CHECKING:

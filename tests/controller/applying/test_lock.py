@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.applying.holder import LIFE_S, Holder, holder_of
-from controller.applying.lock import Lock
-from controller.applying.processes import uptime_s
-from controller.applying.statefolder import Rights, StateFolder
-from lab.errors import LabError
-from lab.plain_text import is_safe
+from eee_testbed.controller.applying.holder import LIFE_S, Holder, holder_of
+from eee_testbed.controller.applying.lock import Lock
+from eee_testbed.controller.applying.processes import uptime_s
+from eee_testbed.controller.applying.statefolder import Rights, StateFolder
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.plain_text import is_safe
 from tests.support.needs import needs_root
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from controller.planning.disruption import MEMBER_S
-from eeectl import cli
+from eee_testbed.controller.planning.disruption import MEMBER_S
+from eee_testbed.eeectl import cli
 from tests.support.labs.lab_client import IF_OUT_DISCARDS, IF_OUT_UCAST, LabClient, eventually
 from tests.support.labs.lagged import FIRST, OTHER, SECOND, lagged_lab
 

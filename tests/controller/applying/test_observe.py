@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from controller.applying.observe import ask_switches
-from controller.drivers.driver import Answers, Command, Query
-from controller.transports.session import Acknowledged
-from lab.errors import DeviceError, Unreachable
-from lab.model import Lab, Switch
+from eee_testbed.controller.applying.observe import ask_switches
+from eee_testbed.controller.drivers.driver import Answers, Command, Query
+from eee_testbed.controller.transports.session import Acknowledged
+from eee_testbed.lab.errors import DeviceError, Unreachable
+from eee_testbed.lab.model import Lab, Switch
 
 
 def _lab(count: int) -> Lab:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.applying.path_probe import missed_of, path_loss
+from eee_testbed.controller.applying.path_probe import missed_of, path_loss
 
 LINES = """PING 198.19.0.5 (198.19.0.5) 56(84) bytes of data.
 [1700000000.000100] 64 bytes from 198.19.0.5: icmp_seq=1 ttl=64 time=0.100 ms

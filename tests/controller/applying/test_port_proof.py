@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.applying.port_proof import PortProofs, prove_ports, restore_descriptions
-from controller.drivers.driver import Answers, Command, Describing, Line, Query, Show
-from controller.drivers.makers import SYSTEM
-from controller.drivers.places import BASE_PORT_IF_INDEX, IF_ALIAS, IF_DESCR, IF_NAME
-from controller.drivers.table import driver_of
-from controller.transports.session import Acknowledged
-from lab.errors import DeviceError, PortMismatch, Unreachable
-from lab.model import Port, Switch
+from eee_testbed.controller.applying.port_proof import PortProofs, prove_ports, restore_descriptions
+from eee_testbed.controller.drivers.driver import Answers, Command, Describing, Line, Query, Show
+from eee_testbed.controller.drivers.makers import SYSTEM
+from eee_testbed.controller.drivers.places import BASE_PORT_IF_INDEX, IF_ALIAS, IF_DESCR, IF_NAME
+from eee_testbed.controller.drivers.table import driver_of
+from eee_testbed.controller.transports.session import Acknowledged
+from eee_testbed.lab.errors import DeviceError, PortMismatch, Unreachable
+from eee_testbed.lab.model import Port, Switch
 from tests.support.switches import m4300_face, ros_face
 from tests.support.switches.toy_ios import ToyIos
 

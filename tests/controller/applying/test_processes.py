@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.applying.processes import ProcessId, uptime_s
+from eee_testbed.controller.applying.processes import ProcessId, uptime_s
 
 _STAT = "{pid} (a (strange) name) {state} 1 {pid} " + "0 " * 16 + "{started} 0 0\n"
 

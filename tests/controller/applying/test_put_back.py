@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from controller.applying.apply import Applicable, Options, apply
-from controller.applying.history import read_history, take_back, to_take_back
-from controller.applying.put_back import as_it_was
-from controller.applying.rounds import Stop
-from controller.applying.statefolder import StateFolder
-from controller.applying.work import Backend, Work, at_work
-from controller.drivers.driver import Command, Line
-from controller.planning.lag_setup import set_up_lag, take_down_lag
-from controller.planning.limits import Abilities, abilities_of
-from controller.planning.plan_text import lost_lines
-from controller.planning.regulate import eee, flow_control, link_off, link_on, link_speed
-from controller.planning.rollback import Position, restore_plan
-from controller.planning.routing_options import RoutingOptions, work_out
-from lab.errors import Rejected
-from lab.lags import lags_of
-from lab.model import End, Host, Lab, Link
+from eee_testbed.controller.applying.apply import Applicable, Options, apply
+from eee_testbed.controller.applying.history import read_history, take_back, to_take_back
+from eee_testbed.controller.applying.put_back import as_it_was
+from eee_testbed.controller.applying.rounds import Stop
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.applying.work import Backend, Work, at_work
+from eee_testbed.controller.drivers.driver import Command, Line
+from eee_testbed.controller.planning.lag_setup import set_up_lag, take_down_lag
+from eee_testbed.controller.planning.limits import Abilities, abilities_of
+from eee_testbed.controller.planning.plan_text import lost_lines
+from eee_testbed.controller.planning.regulate import eee, flow_control, link_off, link_on, link_speed
+from eee_testbed.controller.planning.rollback import Position, restore_plan
+from eee_testbed.controller.planning.routing_options import RoutingOptions, work_out
+from eee_testbed.lab.errors import Rejected
+from eee_testbed.lab.lags import lags_of
+from eee_testbed.lab.model import End, Host, Lab, Link
 from tests.support.labs.toy_lab import Quiet
 from tests.support.switches.one_of_a_family import OneSession, OneSwitch, dell, ios, linux, m4300, ros
 from tests.support.switches.toy_ethtool import Nic
@@ -35,7 +35,7 @@ from tests.support.switches.toy_ethtool import Nic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from controller.model.state import State
+    from eee_testbed.controller.model.state import State
 
 _NAMED: Final = 'vlan name 50 "before"'
 FOUND: Final[dict[str, Callable[[], OneSwitch]]] = {

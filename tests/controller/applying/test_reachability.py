@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from agents import all_pairs
-from agents.all_pairs import pack, udp_payload, unpack
-from controller.applying.host_check import check_hosts
-from controller.applying.reachability import Flood, Pair, Report, SeenFlood, judge, read_report
-from controller.transports.hosts import Program
-from lab.errors import DeviceError, Unreachable, Unreadable
-from lab.model import Host
+from eee_testbed.agents import all_pairs
+from eee_testbed.agents.all_pairs import pack, udp_payload, unpack
+from eee_testbed.controller.applying.host_check import check_hosts
+from eee_testbed.controller.applying.reachability import Flood, Pair, Report, SeenFlood, judge, read_report
+from eee_testbed.controller.transports.hosts import Program
+from eee_testbed.lab.errors import DeviceError, Unreachable, Unreadable
+from eee_testbed.lab.model import Host
 from tests.support.graph_lab import graph_lab
 from tests.support.needs import needs_root
 from tests.support.nodes.agent_nodes import PATIENCE_S

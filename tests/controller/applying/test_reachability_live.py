@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 import pexpect
 import pytest
 
-from controller.applying.host_check import check_hosts
-from controller.applying.reachability import Pair
-from lab.folder import load_lab
-from lab.model import Lab
+from eee_testbed.controller.applying.host_check import check_hosts
+from eee_testbed.controller.applying.reachability import Pair
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab
 from tests.support.labs.lab_files import ROOT
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.left_labs import state_root
@@ -30,7 +30,7 @@ def eeectl() -> Eeectl:
 
     def run(*arguments: str) -> None:
         done = subprocess.run(
-            [sys.executable, "-m", "eeectl.cli", *arguments],
+            [sys.executable, "-m", "eee_testbed.eeectl.cli", *arguments],
             check=False,
             timeout=120,
             capture_output=True,

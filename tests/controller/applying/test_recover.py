@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from controller.applying.apply import Options, apply
-from controller.applying.work import at_work
-from controller.model.state import State, diff, factory_state
-from controller.planning.proof import ProvedRollback
-from controller.planning.rollback import Position, restore_plan
-from controller.planning.routing_options import management_of
-from lab.model import Lab
+from eee_testbed.controller.applying.apply import Options, apply
+from eee_testbed.controller.applying.work import at_work
+from eee_testbed.controller.model.state import State, diff, factory_state
+from eee_testbed.controller.planning.proof import ProvedRollback
+from eee_testbed.controller.planning.rollback import Position, restore_plan
+from eee_testbed.controller.planning.routing_options import management_of
+from eee_testbed.lab.model import Lab
 from tests.controller.applying.test_apply import record_of, run_apply
 from tests.support.labs.lockouts import on_tree, trees
 from tests.support.labs.management_walk import World

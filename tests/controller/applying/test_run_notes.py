@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from controller.applying.processes import ProcessId
-from controller.applying.run_notes import RunNote, RunNotes
-from controller.applying.statefolder import StateFolder
+from eee_testbed.controller.applying.processes import ProcessId
+from eee_testbed.controller.applying.run_notes import RunNote, RunNotes
+from eee_testbed.controller.applying.statefolder import StateFolder
 
 
 def test_runs_are_listed_each_and_forgotten_each(tmp_path: Path) -> None:

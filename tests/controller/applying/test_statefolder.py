@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from controller.applying.history import next_number
-from controller.applying.journal import Begun, Journal, read_journal
-from controller.applying.statefolder import StateFolder, digest_of
-from controller.model.state import State
-from lab.folder import find_lab, load_lab, operand_of
-from lab.model import Lab
+from eee_testbed.controller.applying.history import next_number
+from eee_testbed.controller.applying.journal import Begun, Journal, read_journal
+from eee_testbed.controller.applying.statefolder import StateFolder, digest_of
+from eee_testbed.controller.model.state import State
+from eee_testbed.lab.folder import find_lab, load_lab, operand_of
+from eee_testbed.lab.model import Lab
 from tests.support.labs.toy_lab import small_lab
 
 

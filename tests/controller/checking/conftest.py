@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from lab.model import Switch
+from eee_testbed.lab.model import Switch
 from tests.support.switches import m4300_face, ros_face
 
 

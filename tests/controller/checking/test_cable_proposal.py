@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.checking.cable_proposal import Proposal, cables_csv, propose
-from controller.checking.neighbours import Sight
-from controller.drivers.lldp_shows import Neighbour, by_port
-from lab.cables import read_cables
-from lab.model import End, Host, Lab, Port, Switch
+from eee_testbed.controller.checking.cable_proposal import Proposal, cables_csv, propose
+from eee_testbed.controller.checking.neighbours import Sight
+from eee_testbed.controller.drivers.lldp_shows import Neighbour, by_port
+from eee_testbed.lab.cables import read_cables
+from eee_testbed.lab.model import End, Host, Lab, Port, Switch
 
 if TYPE_CHECKING:
-    from lab.errors import Problem
+    from eee_testbed.lab.errors import Problem
 
 _SWITCHES = ("s1", "s2", "s3")
 _HOSTS = ("n1", "n2", "n3", "n4")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from controller.checking.cabling import (
+from eee_testbed.controller.checking.cabling import (
     FDB_PORT,
     FDB_STATUS,
     LLDP_CHASSIS,
@@ -17,11 +17,18 @@ from controller.checking.cabling import (
     unlisted,
     without_link,
 )
-from controller.checking.neighbours import Sight
-from controller.drivers.driver import Answers, SnmpValue
-from controller.drivers.lldp_shows import Neighbour
-from controller.drivers.places import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, IF_ALIAS, IF_DESCR, IF_NAME, IF_OPER_STATUS
-from lab.model import End, Host, Lab, Link, Port, Switch
+from eee_testbed.controller.checking.neighbours import Sight
+from eee_testbed.controller.drivers.driver import Answers, SnmpValue
+from eee_testbed.controller.drivers.lldp_shows import Neighbour
+from eee_testbed.controller.drivers.places import (
+    BASE_PORT_IF_INDEX,
+    IF_ADMIN_STATUS,
+    IF_ALIAS,
+    IF_DESCR,
+    IF_NAME,
+    IF_OPER_STATUS,
+)
+from eee_testbed.lab.model import End, Host, Lab, Link, Port, Switch
 
 _PORTS = ("p1", "p2", "p3", "p4")
 _MACS = {name: bytes.fromhex(f"02ee0000000{n}") for n, name in enumerate(("n1", "n2"), 1)}

@@ -4,10 +4,17 @@ from collections.abc import Mapping
 
 import pytest
 
-from controller.checking.eee_links import EeeLink, SwitchEee, eee_links
-from controller.checking.port_links import IF_HIGH_SPEED, PortLink, of_ends, read_port_links
-from controller.drivers.driver import EeeStatus, SnmpValue, Walk
-from controller.drivers.places import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, IF_ALIAS, IF_DESCR, IF_NAME, IF_OPER_STATUS
+from eee_testbed.controller.checking.eee_links import EeeLink, SwitchEee, eee_links
+from eee_testbed.controller.checking.port_links import IF_HIGH_SPEED, PortLink, of_ends, read_port_links
+from eee_testbed.controller.drivers.driver import EeeStatus, SnmpValue, Walk
+from eee_testbed.controller.drivers.places import (
+    BASE_PORT_IF_INDEX,
+    IF_ADMIN_STATUS,
+    IF_ALIAS,
+    IF_DESCR,
+    IF_NAME,
+    IF_OPER_STATUS,
+)
 from tests.support.labs.toy_view import LAB
 
 UP, DOWN, SHUT = PortLink("up", 1000), PortLink("down"), PortLink("shut")

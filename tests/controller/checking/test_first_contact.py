@@ -9,16 +9,17 @@ from typing import Any
 import paramiko
 import pytest
 
-from controller.checking.first_contact import Contact, Met, meet, prepare
-from controller.drivers.factory.dialogue import Account
-from controller.drivers.factory.lines import setup_of
-from controller.drivers.factory.table import FACTORY
-from controller.transports.first_contact import Way
-from controller.transports.host_keys import fingerprint
-from controller.transports.kept_keys import HostKey, kept_keys
-from lab.errors import AccessDenied, HostKeyChanged, LabError, Rejected, Unreachable
-from lab.folder import find_lab, load_lab
-from lab.model import Lab, Secret, SnmpUser, Switch, SwitchFamily
+from eee_testbed.controller.checking.first_contact import Contact, Met, meet, prepare
+from eee_testbed.controller.drivers.factory.dialogue import Account
+from eee_testbed.controller.drivers.factory.lines import setup_of
+from eee_testbed.controller.drivers.factory.table import FACTORY
+from eee_testbed.controller.transports.first_contact import Way
+from eee_testbed.controller.transports.host_keys import fingerprint
+from eee_testbed.controller.transports.kept_keys import HostKey, kept_keys
+from eee_testbed.lab.errors import AccessDenied, HostKeyChanged, LabError, Rejected, Unreachable
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Lab, Secret, SnmpUser, Switch, SwitchFamily
+from eee_testbed.twin.switch.personality import User
 from tests.support.switches.factory_switch import (
     SNMP_PORT,
     SSH_PORT,
@@ -28,7 +29,6 @@ from tests.support.switches.factory_switch import (
     factory_switch,
 )
 from tests.support.twin.snmp_bench import usm_user
-from twin.switch.personality import User
 
 _PASSWORD = "n3w-Passw0rd"
 _COMMUNITY = "c0mmunity-of-ours"

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from controller.applying.port_proof import PortProofs, prove_ports
-from controller.applying.statefolder import StateFolder
-from controller.checking.first_hour import Ability, first_hour
-from controller.drivers.driver import Answers, Command, Query
-from controller.drivers.places import IF_ALIAS
-from controller.transports.session import Acknowledged
-from lab.model import Lab, Switch
+from eee_testbed.controller.applying.port_proof import PortProofs, prove_ports
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.checking.first_hour import Ability, first_hour
+from eee_testbed.controller.drivers.driver import Answers, Command, Query
+from eee_testbed.controller.drivers.places import IF_ALIAS
+from eee_testbed.controller.transports.session import Acknowledged
+from eee_testbed.lab.model import Lab, Switch
 from tests.support.switches import m4300_face, ros_face
 
 Face = ros_face.RosFace | m4300_face.Face

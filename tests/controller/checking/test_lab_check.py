@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.applying.port_proof import PortProofs
-from controller.checking.lab_check import check_switches
-from controller.checking.switch_check import SwitchReport
-from lab.folder import find_lab, load_lab
+from eee_testbed.controller.applying.port_proof import PortProofs
+from eee_testbed.controller.checking.lab_check import check_switches
+from eee_testbed.controller.checking.switch_check import SwitchReport
+from eee_testbed.lab.folder import find_lab, load_lab
 
 
 class _Session:

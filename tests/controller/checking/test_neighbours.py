@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.checking.neighbours import whole_name
+from eee_testbed.controller.checking.neighbours import whole_name
 
 _KNOWN = ("switch-in-rack-1", "switch-in-rack-2", "sw1", "sw10")
 

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from controller.checking.node_tools import _PROBE, NEEDS, PYTHON
+from eee_testbed.controller.checking.node_tools import _PROBE, NEEDS, PYTHON
 
 
 def _absent(version: str, **wanted: list[str]) -> list[str]:

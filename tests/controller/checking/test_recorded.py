@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.checking.recorded.folder import judge_folder
-from controller.checking.recorded.shows import _JUDGES, _PLATFORMS
-from controller.checking.recorded.strip_walks import judge_strip
-from controller.checking.recorded.switch_walks import judge_switch
-from controller.checking.recorded.verdict import Verdict, judge, judge_refusal
-from controller.checking.recorded.walks import read_walk
-from lab.errors import LabError, Unreadable
-from lab.untrusted_files import DamagedPart
+from eee_testbed.controller.checking.recorded.folder import judge_folder
+from eee_testbed.controller.checking.recorded.shows import _JUDGES, _PLATFORMS
+from eee_testbed.controller.checking.recorded.strip_walks import judge_strip
+from eee_testbed.controller.checking.recorded.switch_walks import judge_switch
+from eee_testbed.controller.checking.recorded.verdict import Verdict, judge, judge_refusal
+from eee_testbed.controller.checking.recorded.walks import read_walk
+from eee_testbed.lab.errors import LabError, Unreadable
+from eee_testbed.lab.untrusted_files import DamagedPart
 
 SWITCH = "\n".join(
     [

@@ -6,13 +6,13 @@ from typing import Literal
 
 import pytest
 
-from controller.checking.switch_check import SwitchReport, check_switch
-from controller.drivers.driver import Answers, Command, Query, Show
-from controller.drivers.makers import wrong_maker
-from controller.drivers.table import driver_of
-from controller.transports.session import Acknowledged
-from lab.errors import AccessDenied, Rejected, Unreachable
-from lab.model import Lab, Switch
+from eee_testbed.controller.checking.switch_check import SwitchReport, check_switch
+from eee_testbed.controller.drivers.driver import Answers, Command, Query, Show
+from eee_testbed.controller.drivers.makers import wrong_maker
+from eee_testbed.controller.drivers.table import driver_of
+from eee_testbed.controller.transports.session import Acknowledged
+from eee_testbed.lab.errors import AccessDenied, Rejected, Unreachable
+from eee_testbed.lab.model import Lab, Switch
 from tests.support.switches import m4300_face, ros_face
 
 Face = ros_face.RosFace | m4300_face.Face

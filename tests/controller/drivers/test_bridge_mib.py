@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.drivers import bridge_mib as mib
-from controller.drivers.driver import AdminSet, Answers, SnmpSet, SnmpValue, Walk
-from controller.drivers.mib_rows import ports_of
-from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, places, resolve
-from lab.errors import Unreadable
-from lab.model import Port, Switch
+from eee_testbed.controller.drivers import bridge_mib as mib
+from eee_testbed.controller.drivers.driver import AdminSet, Answers, SnmpSet, SnmpValue, Walk
+from eee_testbed.controller.drivers.mib_rows import ports_of
+from eee_testbed.controller.drivers.places import FINDERS, IF_ADMIN_STATUS, places, resolve
+from eee_testbed.lab.errors import Unreadable
+from eee_testbed.lab.model import Port, Switch
 from tests.support.laws import law
 
 PORTS = 12

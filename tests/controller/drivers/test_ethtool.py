@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.drivers.ethtool import read_eee, read_links
-from lab.errors import Unreadable
+from eee_testbed.controller.drivers.ethtool import read_eee, read_links
+from eee_testbed.lab.errors import Unreadable
 
 
 def _link(port: str, *, kind: str, modes: str, advertised: str, negotiates: bool, speed: str) -> str:

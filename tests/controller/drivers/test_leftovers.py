@@ -1,8 +1,8 @@
 """What is typed so that a configuration says again what it said, and in which order."""
 
-from controller.drivers.fastpath.written import M4300_LINES, POWERCONNECT_62XX_LINES
-from controller.drivers.ros.written import LINES as ROS_LINES
-from controller.model.config_text import ConfigText, LostLine, differences
+from eee_testbed.controller.drivers.fastpath.written import M4300_LINES, POWERCONNECT_62XX_LINES
+from eee_testbed.controller.drivers.ros.written import LINES as ROS_LINES
+from eee_testbed.controller.model.config_text import ConfigText, LostLine, differences
 
 
 def test_lists_of_vlans_are_compared_vlan_by_vlan() -> None:

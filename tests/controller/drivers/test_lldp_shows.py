@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.drivers.lldp_shows import Neighbour, by_port, query, read
-from lab.model import SwitchFamily
+from eee_testbed.controller.drivers.lldp_shows import Neighbour, by_port, query, read
+from eee_testbed.lab.model import SwitchFamily
 
 _ICOS = """
 LLDP Remote Device Summary

@@ -8,8 +8,8 @@ import pytest
 from netmiko.base_connection import BaseConnection
 from netmiko.ssh_auth import SSHClient_noauth
 
-from controller.drivers.login import Login
-from controller.drivers.table import FAMILIES
+from eee_testbed.controller.drivers.login import Login
+from eee_testbed.controller.drivers.table import FAMILIES
 
 LOGINS = list(dict.fromkeys(family.driver.login for family in FAMILIES.values() if family.driver.login is not None))
 

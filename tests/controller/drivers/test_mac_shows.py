@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.drivers.mac_shows import query, read
+from eee_testbed.controller.drivers.mac_shows import query, read
 
 MAC = bytes.fromhex("02aa00000001")
 PORTS = ("Gi1/0/1", "GigabitEthernet1/0/2", "Te5/1", "FastEthernet0/1")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from controller.drivers.makers import families_of, model_of, wrong_maker
-from controller.power.makers import strip_families_of
-from controller.power.table import METER_FAMILIES
-from lab.model import StripFamily, Switch, SwitchFamily
+from eee_testbed.controller.drivers.makers import families_of, model_of, wrong_maker
+from eee_testbed.controller.strips.makers import strip_families_of
+from eee_testbed.controller.strips.table import METER_FAMILIES
+from eee_testbed.lab.model import StripFamily, Switch, SwitchFamily
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.checking.neighbours import as_text
-from controller.drivers.mib_rows import text_of
-from controller.power.columns import text_at
-from lab.errors import Rejected, Unreadable
-from lab.plain_text import is_safe
+from eee_testbed.controller.checking.neighbours import as_text
+from eee_testbed.controller.drivers.mib_rows import text_of
+from eee_testbed.controller.strips.columns import text_at
+from eee_testbed.lab.errors import Rejected, Unreadable
+from eee_testbed.lab.plain_text import is_safe
 
 _OCTETS = st.binary(max_size=40) | st.lists(
     st.sampled_from([b"\x1b[2J", b"\n", b"\0", b"\xc2\x9b", "\u202e".encode(), b"\xed\xa0\x80", b"sw1"])

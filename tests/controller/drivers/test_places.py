@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.drivers.driver import AdminSet, Answers, SnmpValue
-from controller.drivers.interface_names import interface_key
-from controller.drivers.places import (
+from eee_testbed.controller.drivers.driver import AdminSet, Answers, SnmpValue
+from eee_testbed.controller.drivers.interface_names import interface_key
+from eee_testbed.controller.drivers.places import (
     BASE_PORT_IF_INDEX,
     FINDERS,
     IF_ADMIN_STATUS,
@@ -23,8 +23,8 @@ from controller.drivers.places import (
     places,
     resolve,
 )
-from lab.errors import Unreadable
-from lab.model import Port, Switch
+from eee_testbed.lab.errors import Unreadable
+from eee_testbed.lab.model import Port, Switch
 from tests.support.laws import law
 
 

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from controller.drivers.table import driver_of
-from lab.errors import PlanError
-from lab.folder import find_lab, load_lab
+from eee_testbed.controller.drivers.table import driver_of
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.folder import find_lab, load_lab
 
 
 def test_a_family_without_a_driver_is_refused_by_name() -> None:

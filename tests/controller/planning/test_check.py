@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.model.state import (
+from eee_testbed.controller.model.state import (
     Change,
     Draft,
     PortChange,
@@ -19,12 +19,12 @@ from controller.model.state import (
     factory_state,
     replay,
 )
-from controller.planning.check import LOOP, NO_MANAGEMENT, Fault, Management, Watch, check
-from controller.planning.plan import make_plan
-from controller.planning.regulate import link_off, multi_tree
-from controller.planning.trees import one_tree, shortest_routes
-from lab.errors import PlanError, UnsafePlan
-from lab.model import Lab
+from eee_testbed.controller.planning.check import LOOP, NO_MANAGEMENT, Fault, Management, Watch, check
+from eee_testbed.controller.planning.plan import make_plan
+from eee_testbed.controller.planning.regulate import link_off, multi_tree
+from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.lab.errors import PlanError, UnsafePlan
+from eee_testbed.lab.model import Lab
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
 from tests.support.laws import law

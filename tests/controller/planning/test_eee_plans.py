@@ -5,13 +5,13 @@ from itertools import combinations
 
 import pytest
 
-from controller.model.state import Change, Draft, PortChange, State, diff, factory_state, replay
-from controller.planning.plan import make_plan
-from controller.planning.regulate import eee, multi_tree
-from controller.planning.steps import Plan
-from controller.planning.trees import one_tree, shortest_routes
-from lab.errors import NotExpressible, NoTree, PlanError
-from lab.model import Lab
+from eee_testbed.controller.model.state import Change, Draft, PortChange, State, diff, factory_state, replay
+from eee_testbed.controller.planning.plan import make_plan
+from eee_testbed.controller.planning.regulate import eee, multi_tree
+from eee_testbed.controller.planning.steps import Plan
+from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.lab.errors import NotExpressible, NoTree, PlanError
+from eee_testbed.lab.model import Lab
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
 from tests.support.labs.starts import CAN

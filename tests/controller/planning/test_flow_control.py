@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.model.state import PortChange, State, factory_state
-from controller.planning.disruption import HITLESS
-from controller.planning.flow_control import waiting_circle
-from controller.planning.plan import make_plan
-from controller.planning.proof import prove
-from controller.planning.regulate import flow_control, link_speed, multi_tree, set_ports
-from controller.planning.steps import Plan, Step
-from controller.planning.trees import one_tree, shortest_routes, written_routes
-from lab.errors import NotExpressible, PlanError
-from lab.model import Lab
+from eee_testbed.controller.model.state import PortChange, State, factory_state
+from eee_testbed.controller.planning.disruption import HITLESS
+from eee_testbed.controller.planning.flow_control import waiting_circle
+from eee_testbed.controller.planning.plan import make_plan
+from eee_testbed.controller.planning.proof import prove
+from eee_testbed.controller.planning.regulate import flow_control, link_speed, multi_tree, set_ports
+from eee_testbed.controller.planning.steps import Plan, Step
+from eee_testbed.controller.planning.trees import one_tree, shortest_routes, written_routes
+from eee_testbed.lab.errors import NotExpressible, PlanError
+from eee_testbed.lab.model import Lab
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.starts import CAN
 from tests.support.laws import law

@@ -8,15 +8,15 @@ from itertools import combinations
 import networkx as nx
 import pytest
 
-from controller.model.state import Draft, State, factory_state
-from controller.planning.limits import Abilities
-from controller.planning.plan import invert, make_plan
-from controller.planning.proof import ProvedPlan
-from controller.planning.regulate import multi_tree
-from controller.planning.trees import shortest_routes
-from lab.errors import TableFull
-from lab.model import Lab
-from lab.topology import Topology
+from eee_testbed.controller.model.state import Draft, State, factory_state
+from eee_testbed.controller.planning.limits import Abilities
+from eee_testbed.controller.planning.plan import invert, make_plan
+from eee_testbed.controller.planning.proof import ProvedPlan
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.lab.errors import TableFull
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
 from tests.support.labs.starts import CAN

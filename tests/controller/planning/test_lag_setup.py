@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.model.lag_ports import with_lag_ports, without_bare_lags
-from controller.model.state import Draft, PortState, State, factory_state, replay
-from controller.planning.lag_setup import set_up_lag, take_down_lag
-from controller.planning.lags import require_lags
-from controller.planning.plan import invert, make_plan
-from controller.planning.regulate import link_on, multi_tree, set_ports, trunks_off
-from controller.planning.rollback import position, rollback_plan
-from controller.planning.trees import shortest_routes
-from lab.errors import NotExpressible, NoTree, PlanError, UnsafePlan
+from eee_testbed.controller.model.lag_ports import with_lag_ports, without_bare_lags
+from eee_testbed.controller.model.state import Draft, PortState, State, factory_state, replay
+from eee_testbed.controller.planning.lag_setup import set_up_lag, take_down_lag
+from eee_testbed.controller.planning.lags import require_lags
+from eee_testbed.controller.planning.plan import invert, make_plan
+from eee_testbed.controller.planning.regulate import link_on, multi_tree, set_ports, trunks_off
+from eee_testbed.controller.planning.rollback import position, rollback_plan
+from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.lab.errors import NotExpressible, NoTree, PlanError, UnsafePlan
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms, walked
 from tests.support.labs.starts import CAN, tree_state
@@ -27,9 +27,9 @@ from tests.support.plain_check import check_plainly
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from controller.planning.limits import Abilities
-    from controller.planning.proof import ProvedPlan
-    from lab.model import End, Lab
+    from eee_testbed.controller.planning.limits import Abilities
+    from eee_testbed.controller.planning.proof import ProvedPlan
+    from eee_testbed.lab.model import End, Lab
 
 TRIANGLE = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], lag_cables={0: 3})
 LAG = TRIANGLE.lags[0]

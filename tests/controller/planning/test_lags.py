@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.model.state import PortChange, PortState, State, factory_state, replay
-from controller.planning.check import check
-from controller.planning.plan import invert, make_plan
-from controller.planning.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
-from controller.planning.steps import Plan
-from controller.planning.tree_file import read_trees
-from controller.planning.trees import one_tree, shortest_routes
-from lab.errors import InventoryError, NoTree, PlanError, UnsafePlan
-from lab.folder import load_lab
-from lab.model import End, Lab
-from lab.topology import Topology
+from eee_testbed.controller.model.state import PortChange, PortState, State, factory_state, replay
+from eee_testbed.controller.planning.check import check
+from eee_testbed.controller.planning.plan import invert, make_plan
+from eee_testbed.controller.planning.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
+from eee_testbed.controller.planning.steps import Plan
+from eee_testbed.controller.planning.tree_file import read_trees
+from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.lab.errors import InventoryError, NoTree, PlanError, UnsafePlan
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import End, Lab
+from eee_testbed.lab.topology import Topology
 from tests.support import ROOT
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms, walked

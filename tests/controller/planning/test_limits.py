@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.model.port_forms import one_untagged
-from controller.model.state import (
+from eee_testbed.controller.model.port_forms import one_untagged
+from eee_testbed.controller.model.state import (
     Change,
     Draft,
     PortChange,
@@ -19,13 +19,13 @@ from controller.model.state import (
     factory_state,
     replay,
 )
-from controller.planning.limits import require_expressible
-from controller.planning.plan import invert, make_plan
-from controller.planning.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
-from controller.planning.steps import Plan
-from controller.planning.trees import shortest_routes
-from lab.errors import NotExpressible, NoTree, PlanError
-from lab.model import Lab
+from eee_testbed.controller.planning.limits import require_expressible
+from eee_testbed.controller.planning.plan import invert, make_plan
+from eee_testbed.controller.planning.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
+from eee_testbed.controller.planning.steps import Plan
+from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.lab.errors import NotExpressible, NoTree, PlanError
+from eee_testbed.lab.model import Lab
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
 from tests.support.labs.starts import CAN, tree_state

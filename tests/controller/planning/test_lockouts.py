@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.model.state import Change, Draft, PortChange, State, StpChange, factory_state, replay
-from controller.planning.check import Management, Watch
-from controller.planning.disruption import HITLESS
-from controller.planning.plan_text import print_steps
-from controller.planning.proof import ProvedRollback, prove_rollback
-from controller.planning.rollback import Position, rollback_plan
-from controller.planning.steps import Plan, Step
-from lab.errors import LockOut, UnsafePlan
+from eee_testbed.controller.model.state import Change, Draft, PortChange, State, StpChange, factory_state, replay
+from eee_testbed.controller.planning.check import Management, Watch
+from eee_testbed.controller.planning.disruption import HITLESS
+from eee_testbed.controller.planning.plan_text import print_steps
+from eee_testbed.controller.planning.proof import ProvedRollback, prove_rollback
+from eee_testbed.controller.planning.rollback import Position, rollback_plan
+from eee_testbed.controller.planning.steps import Plan, Step
+from eee_testbed.lab.errors import LockOut, UnsafePlan
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.lockouts import Case, all_cases, at_rest, graphs, judge, on_tree, passed, restarted, trees
 from tests.support.labs.management_walk import first_lockout

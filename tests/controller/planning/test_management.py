@@ -8,13 +8,22 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.model.state import Change, Draft, PortChange, State, StpChange, VlanChange, factory_state, replay
-from controller.planning.check import Management, Watch
-from controller.planning.management import ManagementPaths
-from controller.planning.plan import make_plan
-from controller.planning.regulate import link_off, multi_tree
-from controller.planning.trees import shortest_routes
-from lab.errors import PlanError
+from eee_testbed.controller.model.state import (
+    Change,
+    Draft,
+    PortChange,
+    State,
+    StpChange,
+    VlanChange,
+    factory_state,
+    replay,
+)
+from eee_testbed.controller.planning.check import Management, Watch
+from eee_testbed.controller.planning.management import ManagementPaths
+from eee_testbed.controller.planning.plan import make_plan
+from eee_testbed.controller.planning.regulate import link_off, multi_tree
+from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.lab.errors import PlanError
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.lockouts import graphs, on_tree, passed, routed, trees
 from tests.support.labs.management_walk import answering, first_lockout, worlds

@@ -9,16 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.model.state import Draft, PortChange, State, factory_state, replay
-from controller.planning.check import check
-from controller.planning.lags import require_lags
-from controller.planning.members import member_off, member_on
-from controller.planning.plan import invert, make_plan
-from controller.planning.regulate import eee, flow_control, link_off, link_on, link_speed, multi_tree, trunks_off
-from controller.planning.rollback import position, rollback_plan
-from controller.planning.trees import one_tree, shortest_routes
-from lab.errors import NotExpressible, NoTree, PlanError, UnsafePlan
-from lab.named_links import trunk_or_member_named
+from eee_testbed.controller.model.state import Draft, PortChange, State, factory_state, replay
+from eee_testbed.controller.planning.check import check
+from eee_testbed.controller.planning.lags import require_lags
+from eee_testbed.controller.planning.members import member_off, member_on
+from eee_testbed.controller.planning.plan import invert, make_plan
+from eee_testbed.controller.planning.regulate import (
+    eee,
+    flow_control,
+    link_off,
+    link_on,
+    link_speed,
+    multi_tree,
+    trunks_off,
+)
+from eee_testbed.controller.planning.rollback import position, rollback_plan
+from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.lab.errors import NotExpressible, NoTree, PlanError, UnsafePlan
+from eee_testbed.lab.named_links import trunk_or_member_named
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
 from tests.support.labs.starts import CAN
@@ -26,9 +34,9 @@ from tests.support.laws import law
 from tests.support.plain_check import check_plainly
 
 if TYPE_CHECKING:
-    from controller.planning.limits import Abilities
-    from controller.planning.steps import Plan
-    from lab.model import Lab
+    from eee_testbed.controller.planning.limits import Abilities
+    from eee_testbed.controller.planning.steps import Plan
+    from eee_testbed.lab.model import Lab
 
 TRIANGLE = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], lag_cables={0: 3})
 LAG = TRIANGLE.lags[0]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.model.state import (
+from eee_testbed.controller.model.state import (
     Draft,
     PortChange,
     PortState,
@@ -18,15 +18,15 @@ from controller.model.state import (
     factory_state,
     replay,
 )
-from controller.planning.check import check
-from controller.planning.desired import live_trees
-from controller.planning.plan import invert, make_plan, order_changes
-from controller.planning.regulate import link_off, link_on, link_speed, multi_tree, trunks_off
-from controller.planning.steps import Plan
-from controller.planning.trees import one_tree, shortest_routes
-from lab.errors import NoTree, PlanError
-from lab.folder import load_lab
-from lab.model import Lab
+from eee_testbed.controller.planning.check import check
+from eee_testbed.controller.planning.desired import live_trees
+from eee_testbed.controller.planning.plan import invert, make_plan, order_changes
+from eee_testbed.controller.planning.regulate import link_off, link_on, link_speed, multi_tree, trunks_off
+from eee_testbed.controller.planning.steps import Plan
+from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.lab.errors import NoTree, PlanError
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab
 from tests.support import ROOT
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms

@@ -2,12 +2,12 @@
 
 import pytest
 
-from controller.model.state import factory_state
-from controller.planning.check import Management
-from controller.planning.proof import join_proved, prove
-from controller.planning.regulate import multi_tree
-from controller.planning.steps import Plan
-from controller.planning.trees import one_tree
+from eee_testbed.controller.model.state import factory_state
+from eee_testbed.controller.planning.check import Management
+from eee_testbed.controller.planning.proof import join_proved, prove
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.steps import Plan
+from eee_testbed.controller.planning.trees import one_tree
 from tests.support.graph_lab import graph_lab
 
 

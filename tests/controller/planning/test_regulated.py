@@ -5,13 +5,12 @@ from itertools import combinations
 
 import pytest
 
-from controller.experiments.level_plans import level_of, regulation_at
-from controller.model.state import State, factory_state
-from controller.planning.flow_control import require_no_circle, waiting_circle
-from controller.planning.members import member_off
-from controller.planning.plan import make_plan
-from controller.planning.regulate import link_on, multi_tree
-from controller.planning.regulated import (
+from eee_testbed.controller.model.state import State, factory_state
+from eee_testbed.controller.planning.flow_control import require_no_circle, waiting_circle
+from eee_testbed.controller.planning.members import member_off
+from eee_testbed.controller.planning.plan import make_plan
+from eee_testbed.controller.planning.regulate import link_on, multi_tree
+from eee_testbed.controller.planning.regulated import (
     baseline_of,
     covering,
     regulable_network,
@@ -20,15 +19,16 @@ from controller.planning.regulated import (
     senders_of,
     trunks_on,
 )
-from controller.planning.trees import one_tree, shortest_routes
-from lab.errors import PlanError
-from lab.model import Lab
-from lab.topology import Topology
-from regulation.choice import Choice
-from regulation.koibuchi import koibuchi
-from regulation.levels import Knob, assumed_watts, levels_of
-from regulation.network import tree_ways
-from regulation.traffic import Senders, streams_of
+from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
+from eee_testbed.measuring.experiments.level_plans import level_of, regulation_at
+from eee_testbed.regulation.choice import Choice
+from eee_testbed.regulation.koibuchi import koibuchi
+from eee_testbed.regulation.levels import Knob, assumed_watts, levels_of
+from eee_testbed.regulation.network import tree_ways
+from eee_testbed.regulation.traffic import Senders, streams_of
 from tests.support.graph_lab import graph_lab
 from tests.support.plain_check import check_plainly
 

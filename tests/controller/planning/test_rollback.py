@@ -4,16 +4,24 @@ from dataclasses import replace
 
 import pytest
 
-from controller.model.state import Change, PortChange, State, StaticsChange, StpChange, factory_state, replay
-from controller.planning.check import Management
-from controller.planning.disruption import HITLESS
-from controller.planning.plan import invert, make_plan
-from controller.planning.proof import prove_rollback
-from controller.planning.regulate import multi_tree
-from controller.planning.rollback import Position, follow, position, rollback_plan
-from controller.planning.steps import Plan, Step
-from controller.planning.trees import one_tree, shortest_routes
-from lab.errors import PlanError, UnsafePlan
+from eee_testbed.controller.model.state import (
+    Change,
+    PortChange,
+    State,
+    StaticsChange,
+    StpChange,
+    factory_state,
+    replay,
+)
+from eee_testbed.controller.planning.check import Management
+from eee_testbed.controller.planning.disruption import HITLESS
+from eee_testbed.controller.planning.plan import invert, make_plan
+from eee_testbed.controller.planning.proof import prove_rollback
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.rollback import Position, follow, position, rollback_plan
+from eee_testbed.controller.planning.steps import Plan, Step
+from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.lab.errors import PlanError, UnsafePlan
 from tests.support.graph_lab import graph_lab
 
 LAB = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1])

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.model.vlans import Route, Tree
-from controller.planning.assignment import assign_vlans, path_lengths, shared_learning_is_right
-from controller.planning.trees import one_tree, shortest_routes, shortest_tree, star_routes, written_routes
-from lab.errors import NoTree, PlanError
-from lab.folder import load_lab
-from lab.model import Lab
-from lab.topology import Topology
+from eee_testbed.controller.model.vlans import Route, Tree
+from eee_testbed.controller.planning.assignment import assign_vlans, path_lengths, shared_learning_is_right
+from eee_testbed.controller.planning.trees import one_tree, shortest_routes, shortest_tree, star_routes, written_routes
+from eee_testbed.lab.errors import NoTree, PlanError
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
 from tests.support import ROOT
 from tests.support.graph_lab import graph_lab
 from tests.support.laws import law

@@ -7,10 +7,10 @@ import asyncssh
 import pytest
 from paramiko.hostkeys import HostKeys
 
-from controller.transports.host_keys import trusted
-from lab.errors import HostKeyChanged
-from lab.folder import find_lab, load_lab
-from lab.model import Switch
+from eee_testbed.controller.transports.host_keys import trusted
+from eee_testbed.lab.errors import HostKeyChanged
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Switch
 
 
 def _key() -> str:

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
-from controller.drivers.driver import Line
-from controller.transports.command_line import CommandLine
-from controller.transports.hosts import Program, run_on_hosts
-from controller.transports.ssh import open_line
-from lab.errors import AccessDenied, HostKeyChanged, Rejected, Unreachable, Unreadable
-from lab.folder import load_lab
-from lab.model import Lab
+from eee_testbed.controller.drivers.driver import Line
+from eee_testbed.controller.transports.command_line import CommandLine
+from eee_testbed.controller.transports.hosts import Program, run_on_hosts
+from eee_testbed.controller.transports.ssh import open_line
+from eee_testbed.lab.errors import AccessDenied, HostKeyChanged, Rejected, Unreachable, Unreadable
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab
 from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.lab
@@ -90,8 +90,8 @@ def test_ctrl_c_ends_what_was_started(lab: Lab) -> None:
     marker = f"7{os.getpid()}2"
     script = f"""
         from pathlib import Path
-        from lab.folder import load_lab
-        from controller.transports.hosts import Program, run_on_hosts
+        from eee_testbed.lab.folder import load_lab
+        from eee_testbed.controller.transports.hosts import Program, run_on_hosts
         lab = load_lab(Path({lab.folder!r}))
         run_on_hosts(Program("sleep", {_SLEEP.format(marker)!r}), {{host: 0 for host in lab.hosts}}, timeout_s=60.0)
     """

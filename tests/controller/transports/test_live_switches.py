@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from controller.applying.observe import observe_lab
-from controller.drivers.driver import Line, Show, SnmpSet, Walk
-from controller.drivers.places import IF_ADMIN_STATUS
-from controller.drivers.table import FAMILIES
-from controller.transports.port_watch import PortWatch
-from controller.transports.snmp import Agent
-from controller.transports.snmp_access import access_of
-from controller.transports.switches import SwitchSession, open_session
-from lab.errors import AccessDenied, DeviceError, HostKeyChanged, Rejected, Unreachable
-from lab.folder import load_lab
-from lab.model import Lab, Secret, SnmpUser, Switch
-from twin.lab import lifecycle as labs
+from eee_testbed.controller.applying.observe import observe_lab
+from eee_testbed.controller.drivers.driver import Line, Show, SnmpSet, Walk
+from eee_testbed.controller.drivers.places import IF_ADMIN_STATUS
+from eee_testbed.controller.drivers.table import FAMILIES
+from eee_testbed.controller.transports.port_watch import PortWatch
+from eee_testbed.controller.transports.snmp import Agent
+from eee_testbed.controller.transports.snmp_access import access_of
+from eee_testbed.controller.transports.switches import SwitchSession, open_session
+from eee_testbed.lab.errors import AccessDenied, DeviceError, HostKeyChanged, Rejected, Unreachable
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab, Secret, SnmpUser, Switch
+from eee_testbed.twin.lab import lifecycle as labs
 
 pytestmark = pytest.mark.lab
 

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from controller.drivers.driver import Show
-from controller.transports.switches import open_session
-from lab.errors import AccessDenied
-from lab.folder import find_lab, load_lab
-from lab.model import Switch
+from eee_testbed.controller.drivers.driver import Show
+from eee_testbed.controller.transports.switches import open_session
+from eee_testbed.lab.errors import AccessDenied
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Switch
+from eee_testbed.twin.switch.personality import User
 from tests.support.switches.factory_switch import SSH_PORT, FactorySwitch, factory_switch
-from twin.switch.personality import User
 
 _PASSWORD = "secret-word"
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from controller.transports.snmp import _PATIENCE, Agent, _Portion
-from controller.transports.snmp_access import SnmpAccess
-from lab.errors import Unreachable, Unreadable
-from lab.model import Secret
+from eee_testbed.controller.transports.snmp import _PATIENCE, Agent, _Portion
+from eee_testbed.controller.transports.snmp_access import SnmpAccess
+from eee_testbed.lab.errors import Unreachable, Unreadable
+from eee_testbed.lab.model import Secret
 from tests.support.switches.udp_agent import ADDRESS, UdpAgent
 
 EGRESS = "1.3.6.1.2.1.17.7.1.4.3.1.2"

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from controller.drivers.driver import SnmpSet, SnmpValue
-from controller.transports.snmp import Agent
-from controller.transports.snmp_access import SnmpAccess
-from controller.transports.snmp_set import Objects
-from lab.errors import Rejected, Unreachable
-from lab.model import Secret
+from eee_testbed.controller.drivers.driver import SnmpSet, SnmpValue
+from eee_testbed.controller.transports.snmp import Agent
+from eee_testbed.controller.transports.snmp_access import SnmpAccess
+from eee_testbed.controller.transports.snmp_set import Objects
+from eee_testbed.lab.errors import Rejected, Unreachable
+from eee_testbed.lab.model import Secret
 
 _ACCESS = SnmpAccess("sw1", "192.0.2.1", 161, Secret("/nowhere"), None)
 _ADMIN_STATUS = "1.3.6.1.2.1.2.2.1.7.5"

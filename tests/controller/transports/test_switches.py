@@ -2,11 +2,11 @@
 
 import pytest
 
-from controller.drivers.driver import Line, Show
-from controller.drivers.table import driver_of
-from controller.transports.switches import SwitchSession
-from lab.errors import Rejected
-from lab.model import Switch
+from eee_testbed.controller.drivers.driver import Line, Show
+from eee_testbed.controller.drivers.table import driver_of
+from eee_testbed.controller.transports.switches import SwitchSession
+from eee_testbed.lab.errors import Rejected
+from eee_testbed.lab.model import Switch
 
 _SWITCH = Switch("sw1", "cisco_ios", "", "192.0.2.1", 22, 161, "", "", "", ())
 

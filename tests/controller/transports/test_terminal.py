@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.transports.terminal import Terminal, shown
-from lab.errors import Unreachable, Unreadable
-from lab.plain_text import is_safe
+from eee_testbed.controller.transports.terminal import Terminal, shown
+from eee_testbed.lab.errors import Unreachable, Unreadable
+from eee_testbed.lab.plain_text import is_safe
 from tests.support.switches.toy_terminal import Say, ToyTerminal
 
 

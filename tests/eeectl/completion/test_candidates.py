@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from eeectl.completion.candidates import KINDS, candidates, line_of
-from eeectl.completion.command_tree import make_tree
-from eeectl.verb_table import VERBS
+from eee_testbed.eeectl.completion.candidates import KINDS, candidates, line_of
+from eee_testbed.eeectl.completion.command_tree import make_tree
+from eee_testbed.eeectl.verb_table import VERBS
 
 NAMES = {
     "lab": ["miwa", "virtual"],

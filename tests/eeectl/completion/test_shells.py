@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.cli import run
-from eeectl.completion.shells import SHELLS, install
+from eee_testbed.eeectl.cli import run
+from eee_testbed.eeectl.completion.shells import SHELLS, install
 from tests.support import ROOT
 from tests.support.needs import lacking
 
@@ -29,7 +29,7 @@ def home(tmp_path: Path) -> Path:
     (tmp_path / "runs" / "20260101T000000Z-demo" / "run.yaml").write_text("format: 1\n")
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "eeectl"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m eeectl.cli "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m eee_testbed.eeectl.cli "$@"\n')
     program.chmod(0o755)
     return tmp_path
 

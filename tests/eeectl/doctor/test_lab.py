@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from controller.checking.node_tools import COMMANDS, MODULES, RIGHTS
-from eeectl.doctor.finding import command_in
-from eeectl.doctor.lab import lab_findings, node_findings, secret_findings
-from lab.errors import Unreachable
-from lab.model import Lab
+from eee_testbed.controller.checking.node_tools import COMMANDS, MODULES, RIGHTS
+from eee_testbed.eeectl.doctor.finding import command_in
+from eee_testbed.eeectl.doctor.lab import lab_findings, node_findings, secret_findings
+from eee_testbed.lab.errors import Unreachable
+from eee_testbed.lab.model import Lab
 from tests.support import ROOT
 from tests.support.labs.toy_view import LAB
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from eeectl.doctor.machine import TOOLS, Machine, look, machine_findings
+from eee_testbed.eeectl.doctor.machine import TOOLS, Machine, look, machine_findings
 
 WHOLE = Machine(dict.fromkeys((tool.name for tool in TOOLS), True), True, True, True, "", 4)
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from eeectl.exit_status import DONE, PENDING, REFUSED, WRONG_USE
+from eee_testbed.eeectl.exit_status import DONE, PENDING, REFUSED, WRONG_USE
 from tests.support.labs.engineer import Engineer
 
 COMMANDS: Final = 30

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from record.trials import read_trials
+from eee_testbed.record.trials import read_trials
 from tests.support.labs.engineer import Engineer, Running
 from tests.support.labs.lab_client import EEECTL, eventually
 from tests.support.labs.loop_run import PATIENCE_S

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from eeectl.exit_status import INTERRUPTED
-from record.event_kinds import EventKind
+from eee_testbed.eeectl.exit_status import INTERRUPTED
+from eee_testbed.record.event_kinds import EventKind
 from tests.support.labs.engineer import Engineer
 from tests.support.labs.loop_run import SENSITIVE, LoopRun, decided, load
 from tests.support.labs.square_wave import square_wave

@@ -2,8 +2,8 @@
 
 import importlib
 
-from eeectl.reference.errors import error_tree
-from lab.errors import LabError
+from eee_testbed.eeectl.reference.errors import error_tree
+from eee_testbed.lab.errors import LabError
 
 
 def test_each_error_stands_below_its_own_base() -> None:

@@ -2,9 +2,9 @@
 
 import re
 
-from eeectl.reference.commands import command_texts
-from eeectl.reference.manual import manual
-from eeectl.verb_table import VERBS
+from eee_testbed.eeectl.reference.commands import command_texts
+from eee_testbed.eeectl.reference.manual import manual
+from eee_testbed.eeectl.verb_table import VERBS
 
 _REQUESTS = {"TH", "SH", "SS", "TP", "PP", "B", "I", "nf", "fi"}
 

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from eeectl.reference.picture import main, output_in_terminal, svg_of_output
+from eee_testbed.eeectl.reference.picture import main, output_in_terminal, svg_of_output
 
 _SHOW = "import os, sys; print(sys.stdout.isatty(), *os.get_terminal_size()); print('\\033[1mbold\\033[0m <&>')"
 

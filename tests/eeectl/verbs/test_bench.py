@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from analysis.compare import Metered
-from benchmarks.program import Placement
-from benchmarks.table import PROGRAMS
-from eeectl.cli import run
-from eeectl.program_list import plain_program, print_programs
-from eeectl.verbs.bench import BenchReport
-from record.trials import Trial, TrialFigure
+from eee_testbed.analysis.compare import Metered
+from eee_testbed.benchmarks.program import Placement
+from eee_testbed.benchmarks.table import PROGRAMS
+from eee_testbed.eeectl.cli import run
+from eee_testbed.eeectl.program_list import plain_program, print_programs
+from eee_testbed.eeectl.verbs.bench import BenchReport
+from eee_testbed.record.trials import Trial, TrialFigure
 
 
 def test_the_list_names_every_program_and_parameter(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from analysis.report.shown import KINDS
-from eeectl.cli import run as eeectl
-from eeectl.exit_status import BROKEN, DONE, NOT_SHOWN, REFUSED
+from eee_testbed.analysis.report.shown import KINDS
+from eee_testbed.eeectl.cli import run as eeectl
+from eee_testbed.eeectl.exit_status import BROKEN, DONE, NOT_SHOWN, REFUSED
 from tests.support.measured.synthetic_run import Writer, write_run
 
 _LEVELS: Sequence[Mapping[str, str]] = ({"eee": "off"}, {"eee": "on"}, {"eee": "off", "uplink": "off"})

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.cli import run as eeectl
-from record.event_kinds import EventKind
-from record.sample_tables import Batch, Column
-from record.store import Run
-from record.trial_events import TrialBegun, TrialEnded
+from eee_testbed.eeectl.cli import run as eeectl
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.sample_tables import Batch, Column
+from eee_testbed.record.store import Run
+from eee_testbed.record.trial_events import TrialBegun, TrialEnded
 
 _S = 1_000_000_000
 _ZERO_NS = 1_700_000_000 * _S

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from eeectl.cli import run as eeectl
+from eee_testbed.eeectl.cli import run as eeectl
 from tests.support.measured.synthetic_run import write_measured
 from tests.support.studies import tiny
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.calibration import Calibration, load_calibration, save_calibration
-from eeectl.cli import run as eeectl
+from eee_testbed.analysis.calibration import Calibration, load_calibration, save_calibration
+from eee_testbed.eeectl.cli import run as eeectl
 from tests.support.measured.stage_run import TRUTH, StageRun
 from tests.support.measured.synthetic_run import (
     HOLD_US,

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from controller.applying.lock import Lock
-from controller.applying.statefolder import StateFolder
-from controller.power.family import Channel, OutletReading, StripReading
-from controller.power.outlets import Switched
-from eeectl.cli import run
-from eeectl.verbs.power import each_outlet
-from lab.errors import LabError, Unreachable
-from lab.folder import find_lab, load_lab
-from lab.model import Lab, Outlet, Strip
+from eee_testbed.controller.applying.lock import Lock
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.strips.family import Channel, OutletReading, StripReading
+from eee_testbed.controller.strips.outlets import Switched
+from eee_testbed.eeectl.cli import run
+from eee_testbed.eeectl.verbs.power import each_outlet
+from eee_testbed.lab.errors import LabError, Unreachable
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Lab, Outlet, Strip
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.verbs.power import read
+from eee_testbed.eeectl.verbs.power import read
 from tests.support.labs.lab_files import DELL, SmallLab
 from tests.support.switches.udp_agent import UdpAgent
 

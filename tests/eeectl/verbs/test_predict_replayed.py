@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from analysis.calibration import save_calibration
-from eeectl.cli import run as eeectl
-from simulation.programs.stencil import Stencil
-from simulation.programs.table import program_of
-from simulation.replay.program import write_program
+from eee_testbed.analysis.calibration import save_calibration
+from eee_testbed.eeectl.cli import run as eeectl
+from eee_testbed.simulation.programs.stencil import Stencil
+from eee_testbed.simulation.programs.table import program_of
+from eee_testbed.simulation.replay.program import write_program
 from tests.support.measured.synthetic_run import calibration, write_measured
 
 _NETWORK = """\

@@ -1,7 +1,7 @@
 """How a probe's policy is put into words: what is claimed, and what is not."""
 
-from analysis.calibration import Estimate, LinkPolicy
-from eeectl.verbs.probe import policy_lines
+from eee_testbed.analysis.calibration import Estimate, LinkPolicy
+from eee_testbed.eeectl.verbs.probe import policy_lines
 
 
 def _about(value: float, half: float = 1.0) -> Estimate:

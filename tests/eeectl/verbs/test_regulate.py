@@ -4,12 +4,12 @@ import shlex
 
 import pytest
 
-from controller.experiments.experiment import LoopLevel
-from controller.regulating.session import LoopOptions
-from eeectl.cli import run
-from eeectl.exit_status import WRONG_USE
-from eeectl.regulation.options import RuleOptions
-from regulation.closed_loop import Settings
+from eee_testbed.eeectl.cli import run
+from eee_testbed.eeectl.exit_status import WRONG_USE
+from eee_testbed.eeectl.regulation.options import RuleOptions
+from eee_testbed.measuring.experiments.experiment import LoopLevel
+from eee_testbed.measuring.regulating.session import LoopOptions
+from eee_testbed.regulation.closed_loop import Settings
 
 
 @pytest.mark.parametrize(

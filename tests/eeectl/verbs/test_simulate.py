@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.cli import run as eeectl
+from eee_testbed.eeectl.cli import run as eeectl
 
 _FILE = """\
 name: ring

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.cli import run as eeectl
+from eee_testbed.eeectl.cli import run as eeectl
 from tests.support.studies import tiny
 
 

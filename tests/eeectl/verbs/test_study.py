@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from controller.live.export.attach import ViewOptions
-from eeectl.application import parse
-from eeectl.cli import run
+from eee_testbed.eeectl.application import parse
+from eee_testbed.eeectl.cli import run
+from eee_testbed.measuring.live.export.attach import ViewOptions
 
 
 def _designed(root: Path, name: str) -> dict[str, object]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.cli import run as eeectl
-from simulation.replay.program import read_program, write_program
+from eee_testbed.eeectl.cli import run as eeectl
+from eee_testbed.simulation.replay.program import read_program, write_program
 from tests.support.replay_programs import ring
 
 _TRACE = "0 init\n1 init\n0 compute 2000\n0 send 1 0 1e6\n1 recv 0 0 1e6\n0 barrier\n1 barrier\n"

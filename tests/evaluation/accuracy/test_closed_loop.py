@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from controller.experiments.experiment_file import read_experiment
-from controller.experiments.session import validated_lab
-from controller.experiments.validation import order_for
+from eee_testbed.measuring.experiments.experiment_file import read_experiment
+from eee_testbed.measuring.experiments.session import validated_lab
+from eee_testbed.measuring.experiments.validation import order_for
+from eee_testbed.simulation.replay.jobs import Job
+from eee_testbed.simulation.replay.on_network import network_for
+from eee_testbed.simulation.replay.prediction import with_policy
+from eee_testbed.simulation.replay.replayed import replay
+from eee_testbed.twin.truth.truth_file import load_truth
 from evaluation.accuracy.closed_loop import Loop, policy, prepare
-from simulation.replay.jobs import Job
-from simulation.replay.on_network import network_for
-from simulation.replay.prediction import with_policy
-from simulation.replay.replayed import replay
-from twin.truth.truth_file import load_truth
 
 
 def test_the_lab_and_its_experiment_are_valid_and_record(tmp_path: Path) -> None:

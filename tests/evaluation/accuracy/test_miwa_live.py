@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.experiments.experiment_file import read_experiment
-from controller.experiments.session import validated_lab
-from controller.experiments.validation import order_for
+from eee_testbed.measuring.experiments.experiment_file import read_experiment
+from eee_testbed.measuring.experiments.session import validated_lab
+from eee_testbed.measuring.experiments.validation import order_for
 from evaluation.accuracy.miwa_experiment import ARRAYS_BYTE, SLEEPS_US
 from evaluation.accuracy.miwa_live import hosts_of, truth, write_experiment, write_lab
 

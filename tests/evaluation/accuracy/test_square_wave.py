@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from record.event_kinds import EventKind
+from eee_testbed.record.event_kinds import EventKind
 from tests.support.labs.square_wave import Wave, long_rests
 
 _LINK = "sw1 - sw2"

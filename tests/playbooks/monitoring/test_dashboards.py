@@ -20,18 +20,18 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 from ruamel.yaml import YAML
 
-from controller.collecting.collect import Collector
-from controller.collecting.lab_sources import sources_of
-from controller.experiments.experiment import ProbeRun
-from controller.experiments.probing import probe
-from controller.live.export.attach import ViewOptions, Views, attach
-from lab.folder import load_lab
-from lab.model import Lab
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.measuring.collecting.collect import Collector
+from eee_testbed.measuring.collecting.lab_sources import sources_of
+from eee_testbed.measuring.experiments.experiment import ProbeRun
+from eee_testbed.measuring.experiments.probing import probe
+from eee_testbed.measuring.live.export.attach import ViewOptions, Views, attach
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.run_tail import Update
+from eee_testbed.record.store import Run
+from eee_testbed.record.trial_events import TrialBegun, TrialEnded, trial_folder
 from playbooks.monitoring.dashboards import _ANNOTATION_KEYS, FOLDER, dashboards, text_of
-from record.event_kinds import EventKind
-from record.run_tail import Update
-from record.store import Run
-from record.trial_events import TrialBegun, TrialEnded, trial_folder
 from tests.support.labs.toy_view import LAB as TOY_LAB
 from tests.support.labs.toy_view import begun, ended, watts
 from tests.support.needs import needs

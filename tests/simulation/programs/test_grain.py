@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulation.programs.counts import busiest_ns
-from simulation.programs.grain import Guess, fit_grain
-from simulation.programs.kripke import Kripke, generate
+from eee_testbed.simulation.programs.counts import busiest_ns
+from eee_testbed.simulation.programs.grain import Guess, fit_grain
+from eee_testbed.simulation.programs.kripke import Kripke, generate
 from tests.support.laws import law
 
 _NS = 1e9

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulation.programs.grid import Grid, offsets, unit
+from eee_testbed.simulation.programs.grid import Grid, offsets, unit
 from tests.support.laws import law
 
 _sizes = st.lists(st.integers(1, 5), min_size=1, max_size=4)

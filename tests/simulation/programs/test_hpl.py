@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulation.programs.hpl import Hpl, generate, owned
-from simulation.programs.hpl_broadcast import ring_children
-from simulation.programs.hpl_spread import roll, spread
+from eee_testbed.simulation.programs.hpl import Hpl, generate, owned
+from eee_testbed.simulation.programs.hpl_broadcast import ring_children
+from eee_testbed.simulation.programs.hpl_spread import roll, spread
 from tests.support.laws import law
 from tests.support.traffic import sent
 

@@ -6,23 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulation.programs.alltoall import AlltoallPause
-from simulation.programs.amg import Amg
-from simulation.programs.examinimd import ExaMiniMd
-from simulation.programs.graph500 import Graph500
-from simulation.programs.gromacs import Gromacs
-from simulation.programs.hpl import Hpl
-from simulation.programs.kripke import Kripke
-from simulation.programs.laghos import Laghos
-from simulation.programs.miniamr import MiniAmr
-from simulation.programs.minife import MiniFe
-from simulation.programs.namd import Namd
-from simulation.programs.part import Generated
-from simulation.programs.random_access import RandomAccess
-from simulation.programs.stencil import Stencil
-from simulation.programs.subcom_a2a import SubcomA2a
-from simulation.programs.sw4lite import Sw4lite
-from simulation.programs.table import GENERATORS, program_of
+from eee_testbed.simulation.programs.alltoall import AlltoallPause
+from eee_testbed.simulation.programs.amg import Amg
+from eee_testbed.simulation.programs.examinimd import ExaMiniMd
+from eee_testbed.simulation.programs.graph500 import Graph500
+from eee_testbed.simulation.programs.gromacs import Gromacs
+from eee_testbed.simulation.programs.hpl import Hpl
+from eee_testbed.simulation.programs.kripke import Kripke
+from eee_testbed.simulation.programs.laghos import Laghos
+from eee_testbed.simulation.programs.miniamr import MiniAmr
+from eee_testbed.simulation.programs.minife import MiniFe
+from eee_testbed.simulation.programs.namd import Namd
+from eee_testbed.simulation.programs.part import Generated
+from eee_testbed.simulation.programs.random_access import RandomAccess
+from eee_testbed.simulation.programs.stencil import Stencil
+from eee_testbed.simulation.programs.subcom_a2a import SubcomA2a
+from eee_testbed.simulation.programs.sw4lite import Sw4lite
+from eee_testbed.simulation.programs.table import GENERATORS, program_of
 from tests.support import untimed
 from tests.support.laws import law
 

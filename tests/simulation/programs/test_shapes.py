@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from simulation.programs import alltoall, graph500, gromacs, namd, random_access, stencil, subcom_a2a
-from simulation.programs.counts import busiest_ns, made
-from simulation.programs.table import GENERATORS, program_of
-from simulation.replay.calls import SENDS, Call
-from simulation.replay.program import Program
+from eee_testbed.simulation.programs import alltoall, graph500, gromacs, namd, random_access, stencil, subcom_a2a
+from eee_testbed.simulation.programs.counts import busiest_ns, made
+from eee_testbed.simulation.programs.table import GENERATORS, program_of
+from eee_testbed.simulation.replay.calls import SENDS, Call
+from eee_testbed.simulation.replay.program import Program
 from tests.support.traffic import called, sent
 
 _SMALL = {

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from simulation.programs.table import GENERATORS, AnyParameters
+from eee_testbed.simulation.programs.table import GENERATORS, AnyParameters
 
 
 @pytest.mark.parametrize("kind", sorted(GENERATORS))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from simulation.programs import amg, examinimd, kripke, laghos, miniamr, minife, namd, sw4lite
-from simulation.programs.examinimd import ATOM_TAG, COUNT_TAG, MIGRATION_TAG
-from simulation.programs.grid import Grid
-from simulation.replay.calls import IN_PLACE, Call
+from eee_testbed.simulation.programs import amg, examinimd, kripke, laghos, miniamr, minife, namd, sw4lite
+from eee_testbed.simulation.programs.examinimd import ATOM_TAG, COUNT_TAG, MIGRATION_TAG
+from eee_testbed.simulation.programs.grid import Grid
+from eee_testbed.simulation.replay.calls import IN_PLACE, Call
 from tests.support.traffic import called, sent, sent_by_rank
 
 _INNER = Grid.first_fastest((8, 8, 4)).places.index((3, 3, 1))

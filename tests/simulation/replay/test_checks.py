@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulation.replay.calls import ANY, CALLS, COLLECTIVES, NOBODY, RECEIVES, SENDS, STARTS, Call
-from simulation.replay.checks import MOST_BYTES, BadProgram, check_program
-from simulation.replay.program import SCHEMA, Program
+from eee_testbed.simulation.replay.calls import ANY, CALLS, COLLECTIVES, NOBODY, RECEIVES, SENDS, STARTS, Call
+from eee_testbed.simulation.replay.checks import MOST_BYTES, BadProgram, check_program
+from eee_testbed.simulation.replay.program import SCHEMA, Program
 from tests.support.laws import law
 from tests.support.replay_programs import of_calls, programs
 

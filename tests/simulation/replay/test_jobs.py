@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from lab.errors import UnreadableFile
-from simulation.description import relative_to
-from simulation.replay.hosts import HOSTS, Hosts, hosts_of
-from simulation.replay.jobs import FileProgram, load_program
-from simulation.replay.program import write_program
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.simulation.description import relative_to
+from eee_testbed.simulation.replay.hosts import HOSTS, Hosts, hosts_of
+from eee_testbed.simulation.replay.jobs import FileProgram, load_program
+from eee_testbed.simulation.replay.program import write_program
 from tests.support.replays import described, stencil
 
 

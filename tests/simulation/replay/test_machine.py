@@ -2,9 +2,9 @@
 
 import pytest
 
-from simulation.description import Description, Links
-from simulation.point import BrokenSimulation
-from simulation.replay.machine import begin_replay
+from eee_testbed.simulation.description import Description, Links
+from eee_testbed.simulation.point import BrokenSimulation
+from eee_testbed.simulation.replay.machine import begin_replay
 from tests.support.replays import described, stencil
 
 

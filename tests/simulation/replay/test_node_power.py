@@ -2,11 +2,11 @@
 
 import pytest
 
-from analysis.calibration import Estimate, NodePower
-from analysis.predict.other_networks import PAPER_POWER
-from simulation.energy import StateShares
-from simulation.replay.jobs import Programs
-from simulation.replay.node_power import by_load, by_use, running_nodes, unknown_of
+from eee_testbed.analysis.calibration import Estimate, NodePower
+from eee_testbed.analysis.predict.other_networks import PAPER_POWER
+from eee_testbed.simulation.energy import StateShares
+from eee_testbed.simulation.replay.jobs import Programs
+from eee_testbed.simulation.replay.node_power import by_load, by_use, running_nodes, unknown_of
 from tests.support.replays import described, stencil
 
 _AWAKE = StateShares(idle=1.0)

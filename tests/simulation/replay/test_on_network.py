@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError
-from simulation.description import Links
-from simulation.replay.jobs import Job
-from simulation.replay.on_network import (
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.description import Links
+from eee_testbed.simulation.replay.jobs import Job
+from eee_testbed.simulation.replay.on_network import (
     network_for,
     node_links_follow,
     rate_mbps,
@@ -15,7 +15,7 @@ from simulation.replay.on_network import (
     size_of,
     with_measured_cards,
 )
-from simulation.replay.replayed import replay
+from eee_testbed.simulation.replay.replayed import replay
 from tests.support.measured.synthetic_run import calibration
 from tests.support.replays import described, stencil
 

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from analysis.calibration import Calibration, NodePower
-from analysis.predict.what_if import parse_what_if
-from lab.errors import LabError
-from simulation.pool import HerePool
-from simulation.replay.prediction import NetworkReplays
-from simulation.replay.replayed import Replayed
-from simulation.replay.search import Asked
-from simulation.worker import Simulated
+from eee_testbed.analysis.calibration import Calibration, NodePower
+from eee_testbed.analysis.predict.what_if import parse_what_if
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.pool import HerePool
+from eee_testbed.simulation.replay.prediction import NetworkReplays
+from eee_testbed.simulation.replay.replayed import Replayed
+from eee_testbed.simulation.replay.search import Asked
+from eee_testbed.simulation.worker import Simulated
 from tests.analysis.predict.test_prediction import exact_calibration, exactly
 from tests.support.measured.synthetic_run import calibration
 from tests.support.replays import described, stencil

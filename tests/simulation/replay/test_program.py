@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from hypothesis import given
 
-from lab.errors import UnreadableFile
-from simulation.replay.calls import Call
-from simulation.replay.program import KEY, Program, read_program, write_program
-from simulation.replay.seal import sealed, unsealed
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.simulation.replay.calls import Call
+from eee_testbed.simulation.replay.program import KEY, Program, read_program, write_program
+from eee_testbed.simulation.replay.seal import sealed, unsealed
 from tests.support.laws import law
 from tests.support.replay_programs import of_calls, programs, ring
 

@@ -7,8 +7,8 @@ import numpy as np
 from hypothesis import given
 from polars.testing import assert_frame_equal
 
-from simulation.replay.program import Program
-from simulation.replay.records import ROW, calls_of, records
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.records import ROW, calls_of, records
 from tests.support.laws import law
 from tests.support.replay_programs import programs, ring
 

@@ -7,16 +7,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from simulation.energy import StateShares
-from simulation.folder import WrongFolder
-from simulation.point import BrokenSimulation
-from simulation.pool import HerePool, local_pool
-from simulation.replay.comparison import Machine, cluster_watt, compared, network_watt
-from simulation.replay.program import write_program
-from simulation.replay.rank_calls import ProgramWriter
-from simulation.replay.replayed import Replayed, replay
-from simulation.replay.results import RANKS, REPLAYS, ReplayResults, are_replays, read_replays
-from simulation.replay.sweep import replay_all, tasks_of
+from eee_testbed.simulation.energy import StateShares
+from eee_testbed.simulation.folder import WrongFolder
+from eee_testbed.simulation.point import BrokenSimulation
+from eee_testbed.simulation.pool import HerePool, local_pool
+from eee_testbed.simulation.replay.comparison import Machine, cluster_watt, compared, network_watt
+from eee_testbed.simulation.replay.program import write_program
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter
+from eee_testbed.simulation.replay.replayed import Replayed, replay
+from eee_testbed.simulation.replay.results import RANKS, REPLAYS, ReplayResults, are_replays, read_replays
+from eee_testbed.simulation.replay.sweep import replay_all, tasks_of
 from tests.support.replays import DEEP, described, stencil
 
 _APART = stencil(2, placement="given", nodes=[0, 4])

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from simulation.description import Description, Links
-from simulation.pool import HerePool
-from simulation.replay.replayed import Replayed
-from simulation.replay.search import Asked, Search, Tried, best, candidates, policy_folder
-from simulation.worker import Result, Simulated, Task
+from eee_testbed.simulation.description import Description, Links
+from eee_testbed.simulation.pool import HerePool
+from eee_testbed.simulation.replay.replayed import Replayed
+from eee_testbed.simulation.replay.search import Asked, Search, Tried, best, candidates, policy_folder
+from eee_testbed.simulation.worker import Result, Simulated, Task
 from tests.support.replays import DEEP, described, stencil
 
 

@@ -3,11 +3,11 @@
 import pytest
 from hypothesis import given
 
-from simulation.replay.calls import ANY, COLLECTIVES, NOBODY, SENDS, Call
-from simulation.replay.loops import innermost_loops, repetitions
-from simulation.replay.program import Program
-from simulation.replay.rank_calls import ProgramWriter
-from simulation.replay.summary import summary_of
+from eee_testbed.simulation.replay.calls import ANY, COLLECTIVES, NOBODY, SENDS, Call
+from eee_testbed.simulation.replay.loops import innermost_loops, repetitions
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.rank_calls import ProgramWriter
+from eee_testbed.simulation.replay.summary import summary_of
 from tests.support.laws import law
 from tests.support.replay_programs import programs, ring
 

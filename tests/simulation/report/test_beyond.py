@@ -2,12 +2,12 @@
 
 import pytest
 
-from analysis.report.table import Table
-from simulation.report.beyond import bounds, sizes
-from simulation.studies.expand import cases_of
-from simulation.studies.pairs import Pair, pairs_of
-from simulation.studies.points import tasks_of
-from simulation.studies.study import read_study
+from eee_testbed.analysis.report.table import Table
+from eee_testbed.simulation.report.beyond import bounds, sizes
+from eee_testbed.simulation.studies.expand import cases_of
+from eee_testbed.simulation.studies.pairs import Pair, pairs_of
+from eee_testbed.simulation.studies.points import tasks_of
+from eee_testbed.simulation.studies.study import read_study
 from tests.support.studies import tiny
 
 _STUDY = """\

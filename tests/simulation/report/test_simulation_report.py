@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from eeectl.cli import run as eeectl
+from eee_testbed.eeectl.cli import run as eeectl
 
 _FILE: Final = """\
 name: ring-NAME

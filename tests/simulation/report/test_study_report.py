@@ -6,12 +6,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from simulation.report.studies import StudyReport, counted, page, report_of
-from simulation.studies.expand import cases_of, workload_axes
-from simulation.studies.pairs import pairs_of
-from simulation.studies.points import tasks_of
-from simulation.studies.statement import StudyData
-from simulation.studies.study import read_study
+from eee_testbed.simulation.report.studies import StudyReport, counted, page, report_of
+from eee_testbed.simulation.studies.expand import cases_of, workload_axes
+from eee_testbed.simulation.studies.pairs import pairs_of
+from eee_testbed.simulation.studies.points import tasks_of
+from eee_testbed.simulation.studies.statement import StudyData
+from eee_testbed.simulation.studies.study import read_study
 from tests.support.studies import small, tiny
 
 _DISTRIBUTIONS = {"saving-ecdf", "slowdown-ecdf", "saving-violin", "slowdown-violin", "advice"}

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from analysis.interval import Interval
-from simulation.studies.advise import Choice, advised, beats
-from simulation.studies.expand import cases_of, workload_axes
-from simulation.studies.pairs import Pair, pairs_of
-from simulation.studies.points import tasks_of
-from simulation.studies.study import read_study
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.simulation.studies.advise import Choice, advised, beats
+from eee_testbed.simulation.studies.expand import cases_of, workload_axes
+from eee_testbed.simulation.studies.pairs import Pair, pairs_of
+from eee_testbed.simulation.studies.points import tasks_of
+from eee_testbed.simulation.studies.study import read_study
 from tests.support.studies import TINY, tiny
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analysis.predict.topologies import TABLE_3, TABLE_4
-from simulation.studies.arithmetic import (
+from eee_testbed.analysis.predict.topologies import TABLE_3, TABLE_4
+from eee_testbed.simulation.studies.arithmetic import (
     break_even_slowdown,
     cpu_use_of_share,
     hybrid_deficit,

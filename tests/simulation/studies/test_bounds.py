@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from simulation.studies.bounds import within_bounds
-from simulation.studies.expand import cases_of, workload_axes
-from simulation.studies.pairs import Pair, pairs_of
-from simulation.studies.points import tasks_of
-from simulation.studies.study import read_study
+from eee_testbed.simulation.studies.bounds import within_bounds
+from eee_testbed.simulation.studies.expand import cases_of, workload_axes
+from eee_testbed.simulation.studies.pairs import Pair, pairs_of
+from eee_testbed.simulation.studies.points import tasks_of
+from eee_testbed.simulation.studies.study import read_study
 from tests.support.studies import TINY, tiny
 
 _DEEP = "    deep: {links: {mode: deep, hold: 1000, sleep: 200, wake: 300, wake_during_sleep: 300}}\n"

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from eee_engine import network_facts
 
-from analysis.predict.topologies import TABLE_3, TABLE_4
-from lab.errors import ExperimentError
-from simulation.studies.expand import cases_of, drawn, workload_axes
-from simulation.studies.study import is_study, read_study
+from eee_testbed.analysis.predict.topologies import TABLE_3, TABLE_4
+from eee_testbed.lab.errors import ExperimentError
+from eee_testbed.simulation.studies.expand import cases_of, drawn, workload_axes
+from eee_testbed.simulation.studies.study import is_study, read_study
 from tests.support import ROOT
 from tests.support.studies import TINY, tiny
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import polars as pl
 
-from simulation.replay.replayed import replay
-from simulation.studies.inequality import check_between, check_within, savings
+from eee_testbed.simulation.replay.replayed import replay
+from eee_testbed.simulation.studies.inequality import check_between, check_within, savings
 from tests.support.replays import described, stencil
 
 _TIMES = {"hold": 100, "sleep": 50, "wake": 80, "wake_during_sleep": 80, "ends_sleep": True}

@@ -6,12 +6,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from simulation.studies.expand import cases_of
-from simulation.studies.pairs import pairs_of
-from simulation.studies.papers import PAPERS
-from simulation.studies.points import StudyPoint, tasks_of
-from simulation.studies.statement import Outcome, StudyData, Verdict, judged
-from simulation.studies.study import PaperName, read_study
+from eee_testbed.simulation.studies.expand import cases_of
+from eee_testbed.simulation.studies.pairs import pairs_of
+from eee_testbed.simulation.studies.papers import PAPERS
+from eee_testbed.simulation.studies.points import StudyPoint, tasks_of
+from eee_testbed.simulation.studies.statement import Outcome, StudyData, Verdict, judged
+from eee_testbed.simulation.studies.study import PaperName, read_study
 from tests.support.studies import small, tiny
 
 

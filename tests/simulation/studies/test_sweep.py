@@ -5,14 +5,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from simulation.folder import WrongFolder
-from simulation.pool import HerePool, Pool, local_pool
-from simulation.studies.estimate import estimated_s
-from simulation.studies.expand import Case, cases_of
-from simulation.studies.points import tasks_of
-from simulation.studies.results import COSTS, JOBS, POINTS, StudyResults, read_links, read_points
-from simulation.studies.study import read_study
-from simulation.studies.sweep import missing, simulate_study
+from eee_testbed.simulation.folder import WrongFolder
+from eee_testbed.simulation.pool import HerePool, Pool, local_pool
+from eee_testbed.simulation.studies.estimate import estimated_s
+from eee_testbed.simulation.studies.expand import Case, cases_of
+from eee_testbed.simulation.studies.points import tasks_of
+from eee_testbed.simulation.studies.results import COSTS, JOBS, POINTS, StudyResults, read_links, read_points
+from eee_testbed.simulation.studies.study import read_study
+from eee_testbed.simulation.studies.sweep import missing, simulate_study
 from tests.support.studies import TINY, tiny
 
 

@@ -12,19 +12,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from controller.applying.lock import Lock
-from controller.applying.port_proof import PortProofs, restore_descriptions
-from controller.applying.statefolder import StateFolder
-from controller.applying.work import Backend
-from controller.drivers.driver import Answers, Command, Line, Query, Show
-from controller.experiments.experiment import Experiment
-from controller.experiments.lab_controller import LabController
-from controller.transports.port_watch import LinkEvent
-from controller.transports.session import Session
-from lab.model import Lab, Switch
-from record.store import Run
+from eee_testbed.controller.applying.lock import Lock
+from eee_testbed.controller.applying.port_proof import PortProofs, restore_descriptions
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.applying.work import Backend
+from eee_testbed.controller.drivers.driver import Answers, Command, Line, Query, Show
+from eee_testbed.controller.transports.port_watch import LinkEvent
+from eee_testbed.controller.transports.session import Session
+from eee_testbed.lab.model import Lab, Switch
+from eee_testbed.measuring.experiments.experiment import Experiment
+from eee_testbed.measuring.experiments.lab_controller import LabController
+from eee_testbed.record.store import Run
+from eee_testbed.twin.machine.namespaces import CLONE_NEWNS, unshare
 from tests.support.labs.toy_lab import Quiet, Saved, ToyDriver, ToyLab, ToySession
-from twin.machine.namespaces import CLONE_NEWNS, unshare
 
 _DESCRIPTIONS = Show("descriptions")
 

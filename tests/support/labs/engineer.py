@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 
 import pytest
 
-from eeectl import cli
+from eee_testbed.eeectl import cli
 from tests.support.labs.lab_client import EEECTL, ROOT, Done, LabClient, eventually, run
 
 SETTINGS = (

@@ -5,8 +5,8 @@ Shares nothing with `controller.planning.broadcast`. Spanning tree is not modell
 
 from collections.abc import Iterable
 
-from controller.model.state import Change, Draft, State
-from lab.model import End, Lab, Lag, Link
+from eee_testbed.controller.model.state import Change, Draft, State
+from eee_testbed.lab.model import End, Lab, Lag, Link
 
 
 def _accepts(state: State, end: End, tag: int | None) -> int | None:

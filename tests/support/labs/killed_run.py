@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from controller.applying.apply import require_rest
-from controller.applying.statefolder import StateFolder
-from controller.applying.work import at_work
-from controller.experiments.experiment import Experiment
-from controller.experiments.restoring import clear_up
-from controller.model.state import diff
-from eeectl.lab_status import is_pending, report_of
-from lab.model import Lab
+from eee_testbed.controller.applying.apply import require_rest
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.applying.work import at_work
+from eee_testbed.controller.model.state import diff
+from eee_testbed.eeectl.lab_status import is_pending, report_of
+from eee_testbed.lab.model import Lab
+from eee_testbed.measuring.experiments.experiment import Experiment
+from eee_testbed.measuring.experiments.restoring import clear_up
 from tests.support.labs.described_toy import DescribedToy, described, left_by, run_experiment, spoil
 from tests.support.labs.toy_lab import Quiet, trees_state
 

@@ -12,17 +12,17 @@ from typing import Any, Self, TypeVar
 
 import pexpect
 
-from lab.folder import load_lab
-from lab.model import Lab
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.lab.lifecycle import order, status
 from tests.support import ROOT
 from tests.support.waiting import PATIENCE_S, eventually
-from twin.lab.lifecycle import order, status
 
 T = TypeVar("T")
 Done = subprocess.CompletedProcess[str]
 
 
-EEECTL = (sys.executable, "-m", "eeectl.cli")
+EEECTL = (sys.executable, "-m", "eee_testbed.eeectl.cli")
 
 IF_NAME = "1.3.6.1.2.1.31.1.1.1.1"
 IF_ADMIN = "1.3.6.1.2.1.2.2.1.7"

@@ -36,7 +36,7 @@ def take_down_left_labs(parent: Path = _PARENT) -> list[str]:
 
 
 def _down(lab: Path) -> bool:
-    argv = [sys.executable, "-m", "eeectl.cli", "lab", "down", lab.name, "--yes"]
+    argv = [sys.executable, "-m", "eee_testbed.eeectl.cli", "lab", "down", lab.name, "--yes"]
     environment = {**os.environ, "EEE_STATE_DIR": str(lab.parent), "PYTHONPATH": str(ROOT)}
     try:
         ended = subprocess.run(argv, env=environment, stdout=subprocess.DEVNULL, timeout=120, check=False)

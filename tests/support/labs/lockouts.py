@@ -14,16 +14,16 @@ from itertools import combinations, groupby, product
 
 import networkx as nx
 
-from controller.model.state import Draft, State, factory_state, replay
-from controller.planning.check import Management
-from controller.planning.plan import make_plan
-from controller.planning.proof import ProvedPlan
-from controller.planning.regulate import multi_tree
-from controller.planning.rollback import Position, position, rollback_plan
-from controller.planning.steps import Plan, Step
-from controller.planning.trees import shortest_routes
-from lab.errors import PlanError
-from lab.model import Lab
+from eee_testbed.controller.model.state import Draft, State, factory_state, replay
+from eee_testbed.controller.planning.check import Management
+from eee_testbed.controller.planning.plan import make_plan
+from eee_testbed.controller.planning.proof import ProvedPlan
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.rollback import Position, position, rollback_plan
+from eee_testbed.controller.planning.steps import Plan, Step
+from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.model import Lab
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.management_walk import Lockout, first_lockout
 

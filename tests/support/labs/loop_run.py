@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
-from record.event_kinds import EventKind
+from eee_testbed.record.event_kinds import EventKind
 from tests.support.labs.engineer import Engineer, Running
 from tests.support.labs.lab_client import EEECTL, LabClient, eventually
 

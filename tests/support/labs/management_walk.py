@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal
 
-from controller.model.state import State
-from lab.model import Lab
+from eee_testbed.controller.model.state import State
+from eee_testbed.lab.model import Lab
 
 Place = tuple[str, str]
 """A switch and a port of it."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from ruamel.yaml import YAML
 
-from lab.folder import find_lab
+from eee_testbed.lab.folder import find_lab
 
 _UP_S: Final = 0.3
 

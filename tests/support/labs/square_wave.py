@@ -11,8 +11,8 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any, Final
 
-from eeectl.exit_status import INTERRUPTED
-from record.event_kinds import EventKind
+from eee_testbed.eeectl.exit_status import INTERRUPTED
+from eee_testbed.record.event_kinds import EventKind
 from tests.support.labs.engineer import Engineer
 from tests.support.labs.lab_client import eventually
 from tests.support.labs.loop_run import SENSITIVE, LoopRun, load

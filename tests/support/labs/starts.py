@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import networkx as nx
 
-from controller.model.capabilities import Capabilities
-from controller.model.state import State, factory_state
-from lab.model import Lab
+from eee_testbed.controller.model.capabilities import Capabilities
+from eee_testbed.controller.model.state import State, factory_state
+from eee_testbed.lab.model import Lab
 
 CAN = Capabilities(
     multi_untagged=True,

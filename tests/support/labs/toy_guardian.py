@@ -4,9 +4,9 @@ import sys
 import threading
 from pathlib import Path
 
-from controller.applying.guardian import main
-from controller.applying.work import Backend
-from lab.model import Lab, Switch
+from eee_testbed.controller.applying.guardian import main
+from eee_testbed.controller.applying.work import Backend
+from eee_testbed.lab.model import Lab, Switch
 from tests.support.labs.toy_lab import ToyDriver, ToyLab, ToySession, load
 
 _ONE = threading.Lock()

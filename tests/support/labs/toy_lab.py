@@ -17,11 +17,21 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from controller.applying.rounds import Stop
-from controller.applying.work import Backend
-from controller.drivers.driver import ASPECT_FIELDS, Answers, Aspect, Command, EeeStatus, Identity, Line, Query, Show
-from controller.model.capabilities import Capabilities
-from controller.model.state import (
+from eee_testbed.controller.applying.rounds import Stop
+from eee_testbed.controller.applying.work import Backend
+from eee_testbed.controller.drivers.driver import (
+    ASPECT_FIELDS,
+    Answers,
+    Aspect,
+    Command,
+    EeeStatus,
+    Identity,
+    Line,
+    Query,
+    Show,
+)
+from eee_testbed.controller.model.capabilities import Capabilities
+from eee_testbed.controller.model.state import (
     Change,
     PortChange,
     State,
@@ -31,18 +41,18 @@ from controller.model.state import (
     VlanChange,
     factory_state,
 )
-from controller.planning.check import Watch, required_hosts
-from controller.planning.limits import Abilities
-from controller.planning.losses import Losses
-from controller.planning.proof import ProvedPlan
-from controller.planning.regulate import multi_tree
-from controller.planning.routing_options import RoutingOptions, work_out
-from controller.planning.trees import shortest_routes
-from controller.transports.session import Acknowledged
-from lab.errors import Rejected, Unreachable, Unreadable
-from lab.folder import load_lab
-from lab.model import Lab, Switch
-from lab.topology import Topology
+from eee_testbed.controller.planning.check import Watch, required_hosts
+from eee_testbed.controller.planning.limits import Abilities
+from eee_testbed.controller.planning.losses import Losses
+from eee_testbed.controller.planning.proof import ProvedPlan
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.routing_options import RoutingOptions, work_out
+from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.controller.transports.session import Acknowledged
+from eee_testbed.lab.errors import Rejected, Unreachable, Unreadable
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab, Switch
+from eee_testbed.lab.topology import Topology
 from tests.support.labs.management_walk import World, answering
 
 _SWITCHES = 3

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from lab.model import End, Host, Lab, Link, Outlet, Port, Strip, Switch
-from record.sample_tables import PORTS, Batch
+from eee_testbed.lab.model import End, Host, Lab, Link, Outlet, Port, Strip, Switch
+from eee_testbed.record.sample_tables import PORTS, Batch
 
 SECOND = 1_000_000_000
 T0 = 1_750_000_000 * SECOND

@@ -57,7 +57,7 @@ def eeectl(eeectl_environment: dict[str, str]) -> Eeectl:
     """Run `eeectl` with these arguments and return what it printed."""
 
     def run(*arguments: str, **options: Any) -> "subprocess.CompletedProcess[str]":
-        argv = [sys.executable, "-m", "eeectl.cli", *arguments]
+        argv = [sys.executable, "-m", "eee_testbed.eeectl.cli", *arguments]
         given: dict[str, Any] = {"capture_output": True, "text": True, "timeout": 120, "env": eeectl_environment}
         return subprocess.run(argv, check=False, **{**given, **options})
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.gap_histogram import lower_edges_ns
-from analysis.calibration import Estimate
-from analysis.links.path_delay import Policy
-from analysis.programs.profile import Gaps, NodeGaps, Profile
+from eee_testbed.agents.gap_histogram import lower_edges_ns
+from eee_testbed.analysis.calibration import Estimate
+from eee_testbed.analysis.links.path_delay import Policy
+from eee_testbed.analysis.programs.profile import Gaps, NodeGaps, Profile
 from tests.support.measured.gap_bins import bin_of
 
 LINK_MBPS = 1000.0

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from eee_engine import VirtualEngine
 
-from analysis.interval import Floats
-from analysis.links.probes import ECHO_WIRE_BYTE, FRAME_OVERHEAD_BYTE
+from eee_testbed.analysis.interval import Floats
+from eee_testbed.analysis.links.probes import ECHO_WIRE_BYTE, FRAME_OVERHEAD_BYTE
 
 PS_US = 1_000_000
 S = 1_000_000 * PS_US

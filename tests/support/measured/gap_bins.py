@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 
-from agents.gap_histogram import lower_edges_ns
+from eee_testbed.agents.gap_histogram import lower_edges_ns
 
 _EDGES = lower_edges_ns()
 

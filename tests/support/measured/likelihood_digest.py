@@ -4,11 +4,11 @@ import hashlib
 
 import numpy as np
 
-from analysis.links.host_rise import measured_rise
-from analysis.links.policy_likelihood import Likelihood
-from analysis.links.probes import Probes
-from analysis.links.sleep_path import plain_path
-from analysis.links.structures import Group, Structure
+from eee_testbed.analysis.links.host_rise import measured_rise
+from eee_testbed.analysis.links.policy_likelihood import Likelihood
+from eee_testbed.analysis.links.probes import Probes
+from eee_testbed.analysis.links.sleep_path import plain_path
+from eee_testbed.analysis.links.structures import Group, Structure
 from tests.support.measured.echo_bench import AWAKE, Bench, HostTime
 
 

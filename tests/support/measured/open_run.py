@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from record.run_clock import RunClock
-from record.store import Run
+from eee_testbed.record.run_clock import RunClock
+from eee_testbed.record.store import Run
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.power.power_windows import mean_power
-from analysis.power.stage_window import PortCounts, StageWindow
-from record.samples import PowerSeries
+from eee_testbed.analysis.power.power_windows import mean_power
+from eee_testbed.analysis.power.stage_window import PortCounts, StageWindow
+from eee_testbed.record.samples import PowerSeries
 
 NS = 1_000_000_000
 KIND = "copper"

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from record.event_kinds import EventKind
-from record.sample_tables import Batch
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.sample_tables import Batch
 from tests.support.measured.power_bench import NS, PORTS, STAGES, Stage, Truth
 from tests.support.measured.synthetic_run import Writer
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.gap_histogram import lower_edges_ns
-from analysis.calibration import (
+from eee_testbed.agents.gap_histogram import lower_edges_ns
+from eee_testbed.analysis.calibration import (
     AndujarPower,
     Calibration,
     Estimate,
@@ -24,12 +24,12 @@ from analysis.calibration import (
     WakeTime,
     save_calibration,
 )
-from analysis.links.path_delay import Policy, echo_extra_us
-from analysis.links.probes import ECHO_WIRE_BYTE
-from record.event_kinds import EventKind
-from record.sample_tables import Batch
-from record.store import Run
-from record.trial_events import TrialBegun, TrialEnded, trial_folder
+from eee_testbed.analysis.links.path_delay import Policy, echo_extra_us
+from eee_testbed.analysis.links.probes import ECHO_WIRE_BYTE
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.sample_tables import Batch
+from eee_testbed.record.store import Run
+from eee_testbed.record.trial_events import TrialBegun, TrialEnded, trial_folder
 from tests.support.measured.gap_bins import bin_of
 
 HOLD_US, SLEEP_US, WAKE_US = 1_000.0, 182.0, 60.0

@@ -3,7 +3,10 @@
 import threading
 from collections.abc import Callable, Sequence
 
-from controller.collecting.port_counters import (
+from eee_testbed.controller.drivers.driver import SnmpValue
+from eee_testbed.lab.errors import DeviceError, Unreachable
+from eee_testbed.lab.model import Port, Switch
+from eee_testbed.measuring.collecting.port_counters import (
     COUNTERS,
     DISCONTINUITY,
     HIGH_SPEED,
@@ -11,13 +14,10 @@ from controller.collecting.port_counters import (
     OPER_STATUS,
     SYS_UPTIME,
 )
-from controller.collecting.source import Reading, SourceKind
-from controller.drivers.driver import SnmpValue
-from lab.errors import DeviceError, Unreachable
-from lab.model import Port, Switch
-from record.clock_offsets import Offset
-from record.run_clock import RunClock
-from record.sample_tables import Batch
+from eee_testbed.measuring.collecting.source import Reading, SourceKind
+from eee_testbed.record.clock_offsets import Offset
+from eee_testbed.record.run_clock import RunClock
+from eee_testbed.record.sample_tables import Batch
 
 
 class ToySource:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from agents.pack import packed
-from agents.recording import Recording, read_stream
+from eee_testbed.agents.pack import packed
+from eee_testbed.agents.recording import Recording, read_stream
 
 PATIENCE_S = 60.0
 """Ends a wait on a busy machine; it is never what is measured."""

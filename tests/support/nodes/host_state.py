@@ -5,8 +5,8 @@ import subprocess
 from collections.abc import Mapping
 from typing import Any, Final
 
-from controller.transports.hosts import ssh_command
-from lab.model import Host
+from eee_testbed.controller.transports.hosts import ssh_command
+from eee_testbed.lab.model import Host
 
 OFFLINE: Final = """
 rm -rf /etc/apt/sources.list.d/* /var/lib/apt/lists/*

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, count
 
-from lab.model import End, Host, Lab, Link, Port, Switch
+from eee_testbed.lab.model import End, Host, Lab, Link, Port, Switch
 from tests.support.laws import effort
 from tests.support.qemu.machine import Machine
 

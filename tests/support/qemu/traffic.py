@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import networkx as nx
 
-from controller.model.vlans import VlanPlan
-from lab.model import Host, Lab
-from lab.topology import Topology
+from eee_testbed.controller.model.vlans import VlanPlan
+from eee_testbed.lab.model import Host, Lab
+from eee_testbed.lab.topology import Topology
 from tests.support.qemu.frame_agent import ETHERTYPE
 from tests.support.qemu.machine import Machine
 

@@ -7,22 +7,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from controller.applying.lock import Lock
-from controller.applying.statefolder import StateFolder
-from controller.experiments.experiment import Experiment, Measure, Window
-from controller.experiments.lab_controller import LabController
-from controller.model.state import Draft, State
-from controller.planning.broadcast import is_up
-from controller.planning.regulated import senders_of
-from controller.regulating.epoch_counters import EpochCounters, EpochCounts, PortCount
-from controller.regulating.loop import ClosedLoop
-from controller.regulating.looped_network import LoopedNetwork
-from lab.model import Lab
-from lab.topology import Topology
-from record.event_kinds import EventKind
-from record.store import Run, read_events
-from regulation.closed_loop import Settings
-from regulation.network import Network, path_of, tree_ways
+from eee_testbed.controller.applying.lock import Lock
+from eee_testbed.controller.applying.statefolder import StateFolder
+from eee_testbed.controller.model.state import Draft, State
+from eee_testbed.controller.planning.broadcast import is_up
+from eee_testbed.controller.planning.regulated import senders_of
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
+from eee_testbed.measuring.experiments.experiment import Experiment, Measure, Window
+from eee_testbed.measuring.experiments.lab_controller import LabController
+from eee_testbed.measuring.regulating.epoch_counters import EpochCounters, EpochCounts, PortCount
+from eee_testbed.measuring.regulating.loop import ClosedLoop
+from eee_testbed.measuring.regulating.looped_network import LoopedNetwork
+from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.store import Run, read_events
+from eee_testbed.regulation.closed_loop import Settings
+from eee_testbed.regulation.network import Network, path_of, tree_ways
 from tests.support.labs.toy_lab import Quiet, ToyLab
 
 EPOCH_S = 5.0

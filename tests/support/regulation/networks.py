@@ -5,8 +5,8 @@ from itertools import combinations
 
 from hypothesis import strategies as st
 
-from regulation.levels import Knob, Levels, assumed_watts, levels_of
-from regulation.network import Network, Stream, Trunk, Ways, tree_ways
+from eee_testbed.regulation.levels import Knob, Levels, assumed_watts, levels_of
+from eee_testbed.regulation.network import Network, Stream, Trunk, Ways, tree_ways
 
 
 def complete(switches: int, width: int = 1, parallel: int = 1) -> Network:

@@ -1,7 +1,7 @@
 """Power of switches and ports that is known exactly, as a fit would have it."""
 
-from analysis.calibration import Calibration, Estimate, PortPower, PowerPart, SwitchPower
-from lab.model import Lab
+from eee_testbed.analysis.calibration import Calibration, Estimate, PortPower, PowerPart, SwitchPower
+from eee_testbed.lab.model import Lab
 
 
 def _exactly(value: float) -> Estimate:

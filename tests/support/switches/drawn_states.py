@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from controller.model.state import Change, PortChange, PortState, SwitchState
+from eee_testbed.controller.model.state import Change, PortChange, PortState, SwitchState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,15 +16,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import asyncssh
 from eee_engine import VirtualEngine
 
-from lab.model import SwitchFamily
-from twin.cli.shell import Ask, Cli, Reply, Session, Shell
-from twin.cli.ssh_face import SshFace
-from twin.families.ros.config import LocalUser
-from twin.families.ros.show_interfaces import config_of
-from twin.families.table import FAMILIES
-from twin.snmp.face import SnmpAccess, SnmpFace
-from twin.switch.device import Event, SwitchDevice
-from twin.switch.personality import DeviceSpec, User, password_digest
+from eee_testbed.lab.model import SwitchFamily
+from eee_testbed.twin.cli.shell import Ask, Cli, Reply, Session, Shell
+from eee_testbed.twin.cli.ssh_face import SshFace
+from eee_testbed.twin.families.ros.config import LocalUser
+from eee_testbed.twin.families.ros.show_interfaces import config_of
+from eee_testbed.twin.families.table import FAMILIES
+from eee_testbed.twin.snmp.face import SnmpAccess, SnmpFace
+from eee_testbed.twin.switch.device import Event, SwitchDevice
+from eee_testbed.twin.switch.personality import DeviceSpec, User, password_digest
 
 if TYPE_CHECKING:
     from eee_engine import UsmUser

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from controller.model.state import PortState
+from eee_testbed.controller.model.state import PortState
 
 _SHUT: Final = PortState(admin_up=False)
 _INSIDE: Final = replace(_SHUT, lag=7)

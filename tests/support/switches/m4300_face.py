@@ -9,21 +9,21 @@ from eee_engine import VirtualEngine
 from gufo.snmp import SnmpVersion
 from gufo.snmp.sync import SnmpSession
 
-from controller.drivers.driver import AdminSet, Line, Show, SnmpSet, Walk
-from controller.drivers.fastpath.driver import NETGEAR_M4300
-from controller.drivers.places import FINDERS, resolve
-from lab.model import Port, Switch
-from twin.cli.shell import Session, Shell
-from twin.families.fastpath import FAMILY, FastpathCli
-from twin.families.fastpath.snmp_profile import SNMP_PROFILE
-from twin.snmp.face import SnmpAccess, SnmpFace
-from twin.switch.device import SwitchDevice
-from twin.switch.personality import DeviceSpec, User
+from eee_testbed.controller.drivers.driver import AdminSet, Line, Show, SnmpSet, Walk
+from eee_testbed.controller.drivers.fastpath.driver import NETGEAR_M4300
+from eee_testbed.controller.drivers.places import FINDERS, resolve
+from eee_testbed.lab.model import Port, Switch
+from eee_testbed.twin.cli.shell import Session, Shell
+from eee_testbed.twin.families.fastpath import FAMILY, FastpathCli
+from eee_testbed.twin.families.fastpath.snmp_profile import SNMP_PROFILE
+from eee_testbed.twin.snmp.face import SnmpAccess, SnmpFace
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.personality import DeviceSpec, User
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from controller.drivers.driver import Answers, Command, Query, SnmpValue
+    from eee_testbed.controller.drivers.driver import Answers, Command, Query, SnmpValue
 
 ADDRESS = "127.18.250.77"
 NAMES = ("1/0/1", "1/0/2", "1/0/3", "1/0/5", "1/0/6", "1/0/25")

@@ -10,14 +10,14 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from controller.drivers.cisco_ios.driver import CiscoIos
-from controller.drivers.driver import AdminSet, Line, Show
-from controller.drivers.fastpath.driver import DELL_N_SERIES, DELL_POWERCONNECT_62XX, NETGEAR_M4300
-from controller.drivers.linux_bridge.driver import LinuxBridge
-from controller.drivers.places import FINDERS, resolve
-from controller.drivers.ros.driver import DELL_55XX_DRIVER
-from controller.transports.session import Acknowledged
-from lab.model import Port, Switch
+from eee_testbed.controller.drivers.cisco_ios.driver import CiscoIos
+from eee_testbed.controller.drivers.driver import AdminSet, Line, Show
+from eee_testbed.controller.drivers.fastpath.driver import DELL_N_SERIES, DELL_POWERCONNECT_62XX, NETGEAR_M4300
+from eee_testbed.controller.drivers.linux_bridge.driver import LinuxBridge
+from eee_testbed.controller.drivers.places import FINDERS, resolve
+from eee_testbed.controller.drivers.ros.driver import DELL_55XX_DRIVER
+from eee_testbed.controller.transports.session import Acknowledged
+from eee_testbed.lab.model import Port, Switch
 from tests.support.switches.m4300_face import Face
 from tests.support.switches.ros_face import RosFace
 from tests.support.switches.toy_dell import ToyDell
@@ -28,7 +28,7 @@ from tests.support.switches.toy_linux import ToyLinux
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from controller.drivers.driver import Answers, Command, Driver, Query
+    from eee_testbed.controller.drivers.driver import Answers, Command, Driver, Query
 
 
 @dataclass(frozen=True)

@@ -23,13 +23,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from controller.drivers.driver import ASPECTS, Answers, Command, Line, Query, Show
-from controller.drivers.openvswitch.driver import OpenVSwitch, set_up
-from controller.model.state import Change, State, SwitchState, replay
-from controller.planning.steps import Plan
-from controller.transports.session import Acknowledged
-from lab.errors import Rejected
-from lab.model import Lab, Switch
+from eee_testbed.controller.drivers.driver import ASPECTS, Answers, Command, Line, Query, Show
+from eee_testbed.controller.drivers.openvswitch.driver import OpenVSwitch, set_up
+from eee_testbed.controller.model.state import Change, State, SwitchState, replay
+from eee_testbed.controller.planning.steps import Plan
+from eee_testbed.controller.transports.session import Acknowledged
+from eee_testbed.lab.errors import Rejected
+from eee_testbed.lab.model import Lab, Switch
 from tests.support.graph_lab import graph_lab
 
 DRIVER = OpenVSwitch()

@@ -9,21 +9,21 @@ from eee_engine import SnmpAgent, VirtualEngine
 from gufo.snmp import SnmpVersion
 from gufo.snmp.sync import SnmpSession
 
-from controller.drivers.driver import AdminSet, Line, Show, SnmpSet
-from controller.drivers.places import FINDERS, resolve
-from controller.drivers.ros.driver import DELL_55XX_DRIVER
-from lab.model import Port, Switch
-from twin.cli.shell import Session, Shell
-from twin.families.ros import FAMILY, RosCli
-from twin.families.ros.snmp_profile import SNMP_PROFILE
-from twin.snmp.face import SnmpAccess, SnmpFace
-from twin.switch.device import SwitchDevice
-from twin.switch.personality import DeviceSpec, User
+from eee_testbed.controller.drivers.driver import AdminSet, Line, Show, SnmpSet
+from eee_testbed.controller.drivers.places import FINDERS, resolve
+from eee_testbed.controller.drivers.ros.driver import DELL_55XX_DRIVER
+from eee_testbed.lab.model import Port, Switch
+from eee_testbed.twin.cli.shell import Session, Shell
+from eee_testbed.twin.families.ros import FAMILY, RosCli
+from eee_testbed.twin.families.ros.snmp_profile import SNMP_PROFILE
+from eee_testbed.twin.snmp.face import SnmpAccess, SnmpFace
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.personality import DeviceSpec, User
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from controller.drivers.driver import Answers, Command, Query
+    from eee_testbed.controller.drivers.driver import Answers, Command, Query
 
 ADDRESS = "127.18.250.91"
 NUMBERS = {"gi1/0/1": 1, "gi1/0/2": 2, "gi1/0/5": 5, "gi1/0/6": 6, "te1/0/1": 25}

@@ -5,15 +5,15 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING, Any
 
-from controller.drivers.driver import KeepsText
-from controller.model.config_text import ConfigText, differences
+from eee_testbed.controller.drivers.driver import KeepsText
+from eee_testbed.controller.model.config_text import ConfigText, differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from controller.drivers.driver import Answers, Command, Driver, Query
-    from controller.model.state import PortState
-    from lab.model import Switch
+    from eee_testbed.controller.drivers.driver import Answers, Command, Driver, Query
+    from eee_testbed.controller.model.state import PortState
+    from eee_testbed.lab.model import Switch
 
 
 def text_of(driver: Driver, switch: Switch, ask: Callable[[Iterable[Query]], Answers]) -> ConfigText:

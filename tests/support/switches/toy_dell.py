@@ -12,14 +12,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from controller.drivers.driver import AdminSet, Line, Show
-from controller.drivers.places import FINDERS, resolve
-from lab.model import Port, Switch
+from eee_testbed.controller.drivers.driver import AdminSet, Line, Show
+from eee_testbed.controller.drivers.places import FINDERS, resolve
+from eee_testbed.lab.model import Port, Switch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from controller.drivers.driver import Answers, Command, Driver, Query, SnmpSet, Walk
+    from eee_testbed.controller.drivers.driver import Answers, Command, Driver, Query, SnmpSet, Walk
 
 WARNING = (
     "Warning: The use of large numbers of VLANs or interfaces may cause significant\n"

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 
 from eee_engine import SnmpAgent, VirtualEngine
 
-import twin.families.fastpath
-import twin.families.ros
-from twin.families.table import FAMILIES
-from twin.snmp.face import SnmpAccess, SnmpFace
-from twin.switch.device import SwitchDevice
-from twin.switch.personality import DeviceSpec, Family
+from eee_testbed.twin.families import fastpath, ros
+from eee_testbed.twin.families.table import FAMILIES
+from eee_testbed.twin.snmp.face import SnmpAccess, SnmpFace
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.personality import DeviceSpec, Family
 
 if TYPE_CHECKING:
     from eee_engine import UsmUser
@@ -24,8 +23,8 @@ ADDRESS = "127.18.250.1"
 SECOND_PS = 10**12
 BOOT_S = 60.0
 MODELS = {
-    "ros": (twin.families.ros.FAMILY, "PowerConnect 5524"),
-    "fastpath": (twin.families.fastpath.FAMILY, "M4300-28G"),
+    "ros": (ros.FAMILY, "PowerConnect 5524"),
+    "fastpath": (fastpath.FAMILY, "M4300-28G"),
 }
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from twin.strips import FAMILIES, Strip
-from twin.truth.truth import StripTruth
+from eee_testbed.twin.strips import FAMILIES, Strip
+from eee_testbed.twin.truth.truth import StripTruth
 
 EXACT = StripTruth(lag_s=0.0)
 

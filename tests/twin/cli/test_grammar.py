@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twin.cli.grammar import Command, Fault, Grammar, HelpItem, Match, split_words
-from twin.cli.tokens import BadToken, Mac, Number, NumberList, Rest, Text, format_list, parse_list
+from eee_testbed.twin.cli.grammar import Command, Fault, Grammar, HelpItem, Match, split_words
+from eee_testbed.twin.cli.tokens import BadToken, Mac, Number, NumberList, Rest, Text, format_list, parse_list
 
 TOKENS = {
     "port": Text(placeholder="PORT"),

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from twin.cli.grammar import Command, Grammar, Match
-from twin.cli.session import Ask, Mode, More, Pause, Session
-from twin.cli.shell import Shell
-from twin.cli.tokens import Number, Rest
-from twin.switch.device_faults import DeviceFaults
-from twin.switch.personality import Pace, Refused, User
+from eee_testbed.twin.cli.grammar import Command, Grammar, Match
+from eee_testbed.twin.cli.session import Ask, Mode, More, Pause, Session
+from eee_testbed.twin.cli.shell import Shell
+from eee_testbed.twin.cli.tokens import Number, Rest
+from eee_testbed.twin.switch.device_faults import DeviceFaults
+from eee_testbed.twin.switch.personality import Pace, Refused, User
 
 USER = User("bob", "builder", keys=())
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.drawing.files import draw
+from eee_testbed.twin.drawing.models import MODELS
+from eee_testbed.twin.drawing.plan import SHAPES, Plan, Shape, joined
+from eee_testbed.twin.drawing.sizing import FAMILIES, sized
+from eee_testbed.twin.families.table import FAMILIES as WITH_A_TWIN
 from tests.support.laws import law
-from twin.drawing.files import draw
-from twin.drawing.models import MODELS
-from twin.drawing.plan import SHAPES, Plan, Shape, joined
-from twin.drawing.sizing import FAMILIES, sized
-from twin.families.table import FAMILIES as WITH_A_TWIN
 
 
 def _sized(switches: int, hosts: int, links: int = 1, shape: Shape = "complete") -> Plan:

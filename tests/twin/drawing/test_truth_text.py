@@ -2,9 +2,9 @@
 
 import pytest
 
-from lab.folder import find_lab
-from twin.drawing.truth_text import truth_of
-from twin.truth.truth_file import load_truth
+from eee_testbed.lab.folder import find_lab
+from eee_testbed.twin.drawing.truth_text import truth_of
+from eee_testbed.twin.truth.truth_file import load_truth
 
 VIRTUAL = find_lab("virtual") / "twin" / "truth.yaml"
 

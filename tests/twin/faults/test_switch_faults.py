@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.cli.session import Session
+from eee_testbed.twin.cli.shell import Shell
+from eee_testbed.twin.families.table import FAMILIES
+from eee_testbed.twin.faults.faults import Faults
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.personality import DeviceSpec, User
 from tests.support.twin.fake_engine import FakeEngine
-from twin.cli.session import Session
-from twin.cli.shell import Shell
-from twin.families.table import FAMILIES
-from twin.faults.faults import Faults
-from twin.switch.device import SwitchDevice
-from twin.switch.personality import DeviceSpec, User
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from eee_testbed.twin.hosts.hostroot import mounts_below
 from tests.support import ROOT
 from tests.support.needs import needs_root
-from twin.hosts.hostroot import mounts_below
 
 _MOUNTINFO = r"""
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -42,8 +42,8 @@ def test_other_file_systems_are_found_and_the_kernels_are_not() -> None:
 _NESTED = """
 import os, sys
 from pathlib import Path
-from twin.machine import namespaces as ns
-from twin.hosts.hostroot import build_root
+from eee_testbed.twin.machine import namespaces as ns
+from eee_testbed.twin.hosts.hostroot import build_root
 ns.unshare(ns.CLONE_NEWPID)
 child = os.fork()
 if child:

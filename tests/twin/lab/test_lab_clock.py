@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from eee_engine import read_lab_clock
 
+from eee_testbed.twin.lab.lateness import Lateness
+from eee_testbed.twin.machine.lab_clock import environment
 from tests.support import ROOT
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.two_switches import Eeectl, write_two_switches
 from tests.support.needs import needs_lab
-from twin.lab.lateness import Lateness
-from twin.machine.lab_clock import environment
 
 pytestmark = pytest.mark.lab
 
@@ -187,7 +187,20 @@ def test_no_acknowledgement_comes_in_a_pause(
 ) -> None:
     """A kernel waits 40 ms of the wall for data to carry it: at 1/100 it would come after 0.4 ms, and wake links."""
     name, _, _ = clocked
-    argv = [sys.executable, "-m", "eeectl.cli", "lab", "exec", "n02", "--lab", name, "--", "python3", "-c", _ANSWERS]
+    argv = [
+        sys.executable,
+        "-m",
+        "eee_testbed.eeectl.cli",
+        "lab",
+        "exec",
+        "n02",
+        "--lab",
+        name,
+        "--",
+        "python3",
+        "-c",
+        _ANSWERS,
+    ]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=eeectl_environment) as served:
         assert served.stdout is not None
         address = served.stdout.readline().strip()
@@ -251,7 +264,7 @@ def test_who_does_not_preload_the_clock_is_named(
 ) -> None:
     name, _, _ = clocked
     words = ["lab", "exec", "n03", "--lab", name, "--", "env", "-u", "LD_PRELOAD", "sleep", "1000"]
-    argv = [sys.executable, "-m", "eeectl.cli", *words]
+    argv = [sys.executable, "-m", "eee_testbed.eeectl.cli", *words]
     with subprocess.Popen(argv, env=eeectl_environment, start_new_session=True) as alien:
         try:
             while "sleep" not in eeectl("lab", "clock", name).stdout:

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.lab import lifecycle
+from eee_testbed.twin.lab.lateness import DaemonOf, Lateness
+from eee_testbed.twin.machine.cgroups import find_cpu_hierarchy
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.two_switches import Eeectl, write_two_switches
 from tests.support.needs import lacking, needs_lab
-from twin.lab import lifecycle
-from twin.lab.lateness import DaemonOf, Lateness
-from twin.machine.cgroups import find_cpu_hierarchy
 
 pytestmark = [pytest.mark.lab, pytest.mark.alone]  # beside other labs the rate would be far lower
 
@@ -107,7 +107,7 @@ class _Lab:
         return subprocess.run(argv, env=self._environment, check=True, capture_output=True, text=True).stdout
 
     def start(self, host: str, *words: str) -> "subprocess.Popen[str]":
-        argv = [sys.executable, "-m", "eeectl.cli", "lab", "exec", host, "--lab", self.name, "--", *words]
+        argv = [sys.executable, "-m", "eee_testbed.eeectl.cli", "lab", "exec", host, "--lab", self.name, "--", *words]
         return subprocess.Popen(argv, env=self._environment, stdout=subprocess.DEVNULL, text=True)
 
     def address(self, host: int) -> str:

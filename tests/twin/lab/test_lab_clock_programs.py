@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from eee_engine import read_lab_clock
 
-from agents.pack import packed
-from agents.recording import read_stream
+from eee_testbed.agents.pack import packed
+from eee_testbed.agents.recording import read_stream
 from tests.support import ROOT
 from tests.support.labs.two_switches import Eeectl
 from tests.support.needs import lacking, needs

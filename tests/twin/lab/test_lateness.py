@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from twin.lab.lateness import DaemonOf, Lateness
+from eee_testbed.twin.lab.lateness import DaemonOf, Lateness
 
 _S = 1_000_000_000
 

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from eee_testbed.twin.machine.mgmt import interfaces_in
+from eee_testbed.twin.machine.statedir import Journal, Process
 from tests.support.waiting import eventually
-from twin.machine.mgmt import interfaces_in
-from twin.machine.statedir import Journal, Process
 
 Eeectl = Callable[..., "subprocess.CompletedProcess[str]"]
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("rights")]
@@ -32,8 +32,8 @@ def _daemons() -> set[str]:
             words = path.read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"twin.lab.daemon" in words:
-            found.add(f"{path.parent.name} {words[words.index(b'twin.lab.daemon') + 1].decode()}")
+        if b"eee_testbed.twin.lab.daemon" in words:
+            found.add(f"{path.parent.name} {words[words.index(b'eee_testbed.twin.lab.daemon') + 1].decode()}")
     return found
 
 
@@ -112,7 +112,7 @@ def test_kill_of_the_daemon_leaves_nothing_after_the_next_command(lab: Traces, e
 @pytest.mark.parametrize("after", ["making hosts", "starting switches", "waiting for links"])
 def test_ctrl_c_in_up_leaves_nothing(lab: Traces, eeectl_environment: dict[str, str], after: str) -> None:
     script = (
-        "import os, signal, sys\nfrom eeectl import cli\nfrom twin.lab import lifecycle as lab\n"
+        "import os, signal, sys\nfrom eee_testbed.eeectl import cli\nfrom eee_testbed.twin.lab import lifecycle as lab\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "real = lab.up\n"
         "def up(name, progress, rate):\n"
@@ -138,7 +138,7 @@ def test_ctrl_c_in_up_leaves_nothing(lab: Traces, eeectl_environment: dict[str, 
 
 def test_killed_up_leaves_nothing(lab: Traces, eeectl: Eeectl, eeectl_environment: dict[str, str]) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "eeectl.cli", "lab", "up", str(lab.folder)],
+        [sys.executable, "-m", "eee_testbed.eeectl.cli", "lab", "up", str(lab.folder)],
         env=eeectl_environment,
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -207,7 +207,7 @@ def test_two_labs_side_by_side_and_a_clash(
 def test_refusal_for_others_than_root(lab: Traces, eeectl_environment: dict[str, str]) -> None:
     # Once as root, as the checkout may be in a folder of root's alone: everything is imported then.
     script = "import os, sys\nimport controller.checking.lab_check, eeectl.interactive, twin.families.table\n"
-    script += "from eeectl import cli\ncli.run(['lab', 'up', '/nowhere'])\n"
+    script += "from eee_testbed.eeectl import cli\ncli.run(['lab', 'up', '/nowhere'])\n"
     script += "os.setuid(65534)\nsys.exit(cli.run(sys.argv[1:]))\n"
     for verb in ("up", "down"):
         done = subprocess.run(
@@ -318,7 +318,7 @@ def test_capture_is_a_pcap_of_both_directions(lab: Traces, eeectl: Eeectl, tmp_p
     name = lab.folder.name
     assert eeectl("lab", "up", str(lab.folder)).returncode == 0
     file = tmp_path / "trunk.pcap"
-    argv = [sys.executable, "-m", "eeectl.cli", "lab", "capture", "5", "-w", str(file), "--lab", name]
+    argv = [sys.executable, "-m", "eee_testbed.eeectl.cli", "lab", "capture", "5", "-w", str(file), "--lab", name]
     environment = {**os.environ, "EEE_STATE_DIR": str(lab.state.parent)}
     with subprocess.Popen(argv, env=environment, stderr=subprocess.PIPE, text=True) as recorder:
         assert recorder.stderr is not None

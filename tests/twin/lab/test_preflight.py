@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError
-from lab.folder import find_lab, load_lab
-from twin.lab.preflight import check_paths, check_root
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.twin.lab.preflight import check_paths, check_root
 
 
 @pytest.mark.parametrize("name", ["virtual", "miwa", "koibuchi"])

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twin.lab.processors import LabCpu
+from eee_testbed.twin.lab.processors import LabCpu
 
 _STRETCHES = st.lists(
     st.tuples(st.floats(0.001, 10.0), st.floats(0.001, 50.0), st.floats(0.0, 1.0)), min_size=1, max_size=20

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from agents.pack import packed
-from agents.recording import read_stream
+from eee_testbed.agents.pack import packed
+from eee_testbed.agents.recording import read_stream
 from tests.support.labs.lab_client import LabClient, Terminal, eventually
 
 ECHOES = 240

@@ -4,8 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import LabError
-from twin.machine.cgroups import Hierarchy, HostGroup, _candidates, enable_cpu_controller, find_cpu_hierarchy
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.machine.cgroups import (
+    Hierarchy,
+    HostGroup,
+    _candidates,
+    enable_cpu_controller,
+    find_cpu_hierarchy,
+)
 
 
 def test_control_groups_of_either_version() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from lab.errors import LabError
-from twin.machine.control import ControlServer, ask
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.machine.control import ControlServer, ask
 
 
 def _refuse(_request: Mapping[str, Any], _descriptor: int) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 _RUNS = """
 import os, sys
-from twin.machine.foreground import run_in_foreground
+from eee_testbed.twin.machine.foreground import run_in_foreground
 print(os.getpid(), flush=True)
 sys.exit(run_in_foreground(sys.argv[1:], os.environ, lambda: None))
 """

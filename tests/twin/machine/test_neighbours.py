@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.untrusted_files import DamagedPart
-from twin.machine.neighbours import raise_limits, restore_limits
+from eee_testbed.lab.untrusted_files import DamagedPart
+from eee_testbed.twin.machine.neighbours import raise_limits, restore_limits
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.untrusted_files import DamagedPart
+from eee_testbed.lab.untrusted_files import DamagedPart
+from eee_testbed.twin.machine.statedir import running_labs
 from tests.fuzz.corpus import state_folder
-from twin.machine.statedir import running_labs
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"\xff", b"[" * 5_000, b'{"lab": "other\\u001b[2J"}'])

@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
+from eee_testbed.twin.machine.steer import Steering, SteeringUnavailable, listen_tcp
 from tests.support.needs import lacking, needs_root
-from twin.machine.steer import Steering, SteeringUnavailable, listen_tcp
 
 
 def _listener(address: str, port: int = 0) -> socket.socket:

@@ -5,7 +5,7 @@ import pty
 import subprocess
 from pathlib import Path
 
-from twin.machine.terminals import program_at_terminal
+from eee_testbed.twin.machine.terminals import program_at_terminal
 
 
 def _begin(*, terminal: int | None) -> "subprocess.Popen[bytes]":

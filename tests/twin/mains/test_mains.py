@@ -5,14 +5,21 @@ from dataclasses import dataclass
 
 import pytest
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.mains.entity_sensor import PowerSensor
+from eee_testbed.twin.mains.mains import Mains
+from eee_testbed.twin.power.loads import Loads, NodeLoad, SwitchLoad
+from eee_testbed.twin.strips import FAMILIES, Strip
+from eee_testbed.twin.truth.truth import (
+    NodePowerTruth,
+    PortPowerTruth,
+    SensorTruth,
+    StripTruth,
+    SupplyTruth,
+    SwitchPowerTruth,
+)
 from tests.support.twin.fake_ledgers import FakeLedgers
 from tests.support.twin.strip_bench import Clock, RecordingAgent
-from twin.mains.entity_sensor import PowerSensor
-from twin.mains.mains import Mains
-from twin.power.loads import Loads, NodeLoad, SwitchLoad
-from twin.strips import FAMILIES, Strip
-from twin.truth.truth import NodePowerTruth, PortPowerTruth, SensorTruth, StripTruth, SupplyTruth, SwitchPowerTruth
 
 GUDE = "1.3.6.1.4.1.28507.58.1"
 SUPPLY = SupplyTruth(capacity_watt=100.0, efficiency=((0.0, 0.8),))

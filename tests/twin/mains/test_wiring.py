@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from lab.errors import LabError
-from lab.folder import load_lab
-from lab.model import Lab
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.mains.mains import Mains
+from eee_testbed.twin.mains.wiring import RackedNode, RackedSwitch, wire, wire_sensors
+from eee_testbed.twin.strips import Strip
+from eee_testbed.twin.truth.truth import Truth
+from eee_testbed.twin.truth.truth_file import load_truth
 from tests.support import ROOT
 from tests.support.twin.fake_ledgers import FakeLedgers
 from tests.support.twin.strip_bench import RecordingAgent
-from twin.mains.mains import Mains
-from twin.mains.wiring import RackedNode, RackedSwitch, wire, wire_sensors
-from twin.strips import Strip
-from twin.truth.truth import Truth
-from twin.truth.truth_file import load_truth
 
 INVENTORY = ROOT / "inventory"
 

@@ -4,7 +4,7 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twin.network.spanning import Segment, blocked_ports
+from eee_testbed.twin.network.spanning import Segment, blocked_ports
 
 _RATES = st.sampled_from([10, 100, 1000, 10_000])
 

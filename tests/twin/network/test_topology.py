@@ -2,10 +2,10 @@
 
 from eee_engine import VirtualEngine
 
-from lab.folder import find_lab, load_lab
-from twin.network.topology import Topology, lay_out
-from twin.switch.personality import Neighbour
-from twin.truth.truth_file import load_truth
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.twin.network.topology import Topology, lay_out
+from eee_testbed.twin.switch.personality import Neighbour
+from eee_testbed.twin.truth.truth_file import load_truth
 
 S_PS = 10**12
 

@@ -3,10 +3,10 @@
 import eee_engine
 import pytest
 
+from eee_testbed.twin.mains.mains import Mains
+from eee_testbed.twin.power.loads import Loads, SwitchLoad
+from eee_testbed.twin.truth.truth import PortPowerTruth, SupplyTruth, SwitchPowerTruth
 from tests.support.twin.strip_bench import bench
-from twin.mains.mains import Mains
-from twin.power.loads import Loads, SwitchLoad
-from twin.truth.truth import PortPowerTruth, SupplyTruth, SwitchPowerTruth
 
 GUDE = "1.3.6.1.4.1.28507.58.1"
 PS = 10**12

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twin.power.meters import Meter, MeterTraits
-from twin.truth.truth import StripTruth
+from eee_testbed.twin.power.meters import Meter, MeterTraits
+from eee_testbed.twin.truth.truth import StripTruth
 
 RNG = np.random.default_rng
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from twin.power.wander import Wander, stream
-from twin.truth.truth import WanderTruth
+from eee_testbed.twin.power.wander import Wander, stream
+from eee_testbed.twin.truth.truth import WanderTruth
 
 TRUTH = WanderTruth(drift_watt=0.5, drift_tau_s=50.0, ripple_watt=0.2)
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eee_testbed.twin.power.watts import PortLedger, ac_watt, efficiency, node_base_joule, port_joule
+from eee_testbed.twin.truth.truth import NodePowerTruth, PortPowerTruth, SupplyTruth
 from tests.support.truth_draw import random_truth
-from twin.power.watts import PortLedger, ac_watt, efficiency, node_base_joule, port_joule
-from twin.truth.truth import NodePowerTruth, PortPowerTruth, SupplyTruth
 
 if TYPE_CHECKING:
     from eee_engine import TimeInState

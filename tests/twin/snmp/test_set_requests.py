@@ -2,8 +2,8 @@
 
 import pytest
 
+from eee_testbed.twin.snmp.values import parse_port_list, port_list
 from tests.support.twin.snmp_bench import Bench
-from twin.snmp.values import parse_port_list, port_list
 
 IF_ADMIN = ".1.3.6.1.2.1.2.2.1.7"
 IF_ALIAS = ".1.3.6.1.2.1.31.1.1.1.18"

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from eee_testbed.twin.switch.lldp import host_announcement
 from tests.support.twin.snmp_bench import SECOND_PS, Bench
-from twin.switch.lldp import host_announcement
 
 IF = ".1.3.6.1.2.1.2.2.1"
 IFX = ".1.3.6.1.2.1.31.1.1.1"

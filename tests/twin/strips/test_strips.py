@@ -2,10 +2,10 @@
 
 import pytest
 
-from lab.errors import LabError
+from eee_testbed.lab.errors import LabError
+from eee_testbed.twin.strips import FAMILIES
+from eee_testbed.twin.truth.truth import StripTruth
 from tests.support.twin.strip_bench import Bench, bench
-from twin.strips import FAMILIES
-from twin.truth.truth import StripTruth
 
 APC = "1.3.6.1.4.1.318.1.1.26"
 SENTRY = "1.3.6.1.4.1.1718.4.1"

@@ -7,8 +7,8 @@ from eee_engine import VirtualEngine
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eee_testbed.twin.switch.effect import PortEffect, SwitchEffect, VlanEffect, apply_effect
 from tests.support.laws import law
-from twin.switch.effect import PortEffect, SwitchEffect, VlanEffect, apply_effect
 
 PORTS, LAGS, VIDS = (1, 2, 3, 4), (5, 6), (1, 11, 12)
 MACS = (bytes.fromhex("02ee00000001"), bytes.fromhex("02ee00000002"))

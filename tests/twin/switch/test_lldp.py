@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from eee_engine import FabricError, VirtualEngine
 
-from twin.switch.lldp import as_neighbour, host_announcement
-from twin.switch.personality import Neighbour
+from eee_testbed.twin.switch.lldp import as_neighbour, host_announcement
+from eee_testbed.twin.switch.personality import Neighbour
 
 if TYPE_CHECKING:
     from eee_engine import Announcement, Heard

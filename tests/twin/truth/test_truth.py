@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from eee_testbed.twin.truth.truth import StripTruth, SupplyTruth, Truth, TruthError
+from eee_testbed.twin.truth.truth_file import load_truth
 from tests.support import ROOT
 from tests.support.truth_draw import random_truth
-from twin.truth.truth import StripTruth, SupplyTruth, Truth, TruthError
-from twin.truth.truth_file import load_truth
 
 INVENTORY = ROOT / "inventory"
 DELL, NETGEAR = "dell_powerconnect_55xx", "netgear_m4300"

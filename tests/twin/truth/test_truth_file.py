@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import InventoryError
-from lab.folder import find_lab
-from twin.truth.truth_file import load_truth
+from eee_testbed.lab.errors import InventoryError
+from eee_testbed.lab.folder import find_lab
+from eee_testbed.twin.truth.truth_file import load_truth
 
 MIWA = (
     (find_lab("miwa") / "twin" / "truth.yaml").read_text(encoding="utf-8")

@@ -7,9 +7,9 @@ measurements of them; what is from memory is marked [M].
 (`twin.cli.ssh_face.SshFace`).
 """
 
-from twin.families.fastpath.cli import FastpathCli
-from twin.families.fastpath.family import FastpathFamily
-from twin.switch.personality import Family
+from eee_testbed.twin.families.fastpath.cli import FastpathCli
+from eee_testbed.twin.families.fastpath.family import FastpathFamily
+from eee_testbed.twin.switch.personality import Family
 
 __all__ = ["FAMILY", "FastpathCli"]
 

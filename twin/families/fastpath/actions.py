@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from twin.cli.grammar import Match
-    from twin.cli.shell import Reply, Session
-    from twin.families.fastpath.personality import FastpathPersonality
+    from eee_testbed.twin.cli.grammar import Match
+    from eee_testbed.twin.cli.shell import Reply, Session
+    from eee_testbed.twin.families.fastpath.personality import FastpathPersonality
 
 Ports: TypeAlias = tuple[int, ...]
 Action: TypeAlias = "Callable[[FastpathPersonality, Ports, Match[Any]], str]"

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from twin.cli.shell import Mode, More
-from twin.families.fastpath.layout import MORE
-from twin.families.fastpath.shows.statistics import Statistics
-from twin.families.fastpath.table import grammar
-from twin.families.fastpath.transmitters import Transmitters
+from eee_testbed.twin.cli.shell import Mode, More
+from eee_testbed.twin.families.fastpath.layout import MORE
+from eee_testbed.twin.families.fastpath.shows.statistics import Statistics
+from eee_testbed.twin.families.fastpath.table import grammar
+from eee_testbed.twin.families.fastpath.transmitters import Transmitters
 
 if TYPE_CHECKING:
-    from twin.cli.grammar import Fault, HelpItem
-    from twin.cli.shell import Session, SshMethod
-    from twin.families.fastpath.personality import FastpathPersonality
-    from twin.switch.device import SwitchDevice
-    from twin.switch.personality import Refused
+    from eee_testbed.twin.cli.grammar import Fault, HelpItem
+    from eee_testbed.twin.cli.shell import Session, SshMethod
+    from eee_testbed.twin.families.fastpath.personality import FastpathPersonality
+    from eee_testbed.twin.switch.device import SwitchDevice
+    from eee_testbed.twin.switch.personality import Refused
 
 _INVALID = "% Invalid input detected at '^' marker."
 _INCOMPLETE = "Command not found / Incomplete command. Use ? to list commands."

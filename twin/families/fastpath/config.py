@@ -15,13 +15,13 @@ import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from twin.families.fastpath.ports import FORCIBLE_MBPS, OFFERED_MBPS
+from eee_testbed.twin.families.fastpath.ports import FORCIBLE_MBPS, OFFERED_MBPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from twin.switch.effect import Acceptable
-    from twin.switch.personality import Port
+    from eee_testbed.twin.switch.effect import Acceptable
+    from eee_testbed.twin.switch.personality import Port
 
 SwitchportMode = Literal["access", "general", "trunk"]
 StaticMac = tuple[int, bytes]  # VID, address

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from twin.cli.grammar import Command
-from twin.cli.shell import Ask
+from eee_testbed.twin.cli.grammar import Command
+from eee_testbed.twin.cli.shell import Ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from twin.cli.grammar import Match
-    from twin.cli.shell import Handler, Reply, Session
-    from twin.families.fastpath.personality import FastpathPersonality
+    from eee_testbed.twin.cli.grammar import Match
+    from eee_testbed.twin.cli.shell import Handler, Reply, Session
+    from eee_testbed.twin.families.fastpath.personality import FastpathPersonality
 
 _SAVE = (
     "\nThis operation may take a few minutes.\n"

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 from eee_engine import phy_profiles
 
-from twin.families.fastpath.loader import execute
-from twin.families.fastpath.personality import FastpathPersonality
-from twin.families.fastpath.ports import LAG_COUNT, lag_ports, model_named, physical_ports
-from twin.families.fastpath.table import grammar
+from eee_testbed.twin.families.fastpath.loader import execute
+from eee_testbed.twin.families.fastpath.personality import FastpathPersonality
+from eee_testbed.twin.families.fastpath.ports import LAG_COUNT, lag_ports, model_named, physical_ports
+from eee_testbed.twin.families.fastpath.table import grammar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from twin.switch.personality import DeviceSpec, Personality, Port, PortPlan
+    from eee_testbed.twin.switch.personality import DeviceSpec, Personality, Port, PortPlan
 
 
 class FastpathFamily:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twin.cli.grammar import Fault
-from twin.families.fastpath.actions import Configure, Enter, Leave
-from twin.switch.personality import Refused
+from eee_testbed.twin.cli.grammar import Fault
+from eee_testbed.twin.families.fastpath.actions import Configure, Enter, Leave
+from eee_testbed.twin.switch.personality import Refused
 
 if TYPE_CHECKING:
-    from twin.families.fastpath.personality import FastpathPersonality
+    from eee_testbed.twin.families.fastpath.personality import FastpathPersonality
 
 
 def execute(personality: FastpathPersonality, text: str) -> list[str]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from twin.families.fastpath.config import VID_MAX, Config, PortConfig, factory_config, membership
-from twin.families.fastpath.ports import FORCIBLE_MBPS, model_named
-from twin.families.fastpath.running_config import render_config
-from twin.families.fastpath.wire import switch_effect
-from twin.switch.personality import PortLldp, Refused, User
+from eee_testbed.twin.families.fastpath.config import VID_MAX, Config, PortConfig, factory_config, membership
+from eee_testbed.twin.families.fastpath.ports import FORCIBLE_MBPS, model_named
+from eee_testbed.twin.families.fastpath.running_config import render_config
+from eee_testbed.twin.families.fastpath.wire import switch_effect
+from eee_testbed.twin.switch.personality import PortLldp, Refused, User
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from twin.cli.grammar import Grammar
-    from twin.cli.shell import Handler
-    from twin.switch.effect import Acceptable, SwitchEffect
-    from twin.switch.personality import DeviceSpec, Port
+    from eee_testbed.twin.cli.grammar import Grammar
+    from eee_testbed.twin.cli.shell import Handler
+    from eee_testbed.twin.switch.effect import Acceptable, SwitchEffect
+    from eee_testbed.twin.switch.personality import DeviceSpec, Port
 
 NAME_MAX_CHARACTERS = 32
 DESCRIPTION_MAX_CHARACTERS = 64

@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from twin.cli.grammar import Command
-from twin.families.fastpath.actions import Configure, Enter
-from twin.families.fastpath.config import MAX_STATIC_DEFAULT, MTU_DEFAULT_BYTE, MacFilter, lag_members
-from twin.families.fastpath.personality import check_description
-from twin.families.fastpath.ports import FORCIBLE_MBPS, LAG_MEMBERS_MAX, OFFERED_MBPS
-from twin.switch.personality import Refused
+from eee_testbed.twin.cli.grammar import Command
+from eee_testbed.twin.families.fastpath.actions import Configure, Enter
+from eee_testbed.twin.families.fastpath.config import MAX_STATIC_DEFAULT, MTU_DEFAULT_BYTE, MacFilter, lag_members
+from eee_testbed.twin.families.fastpath.personality import check_description
+from eee_testbed.twin.families.fastpath.ports import FORCIBLE_MBPS, LAG_MEMBERS_MAX, OFFERED_MBPS
+from eee_testbed.twin.switch.personality import Refused
 
 if TYPE_CHECKING:
-    from twin.cli.grammar import Match
-    from twin.cli.shell import Handler
-    from twin.families.fastpath.actions import Ports
-    from twin.families.fastpath.personality import FastpathPersonality
+    from eee_testbed.twin.cli.grammar import Match
+    from eee_testbed.twin.cli.shell import Handler
+    from eee_testbed.twin.families.fastpath.actions import Ports
+    from eee_testbed.twin.families.fastpath.personality import FastpathPersonality
 
 _RATE_MBPS = {"10": 10, "100": 100, "1000": 1000, "2.5g": 2500, "5g": 5000, "10g": 10_000}
 MULTICAST_FILTERS_MAX = 256

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from twin.cli.tokens import BadToken
-from twin.switch.personality import PortPlan
+from eee_testbed.twin.cli.tokens import BadToken
+from eee_testbed.twin.switch.personality import PortPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

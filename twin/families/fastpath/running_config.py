@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twin.cli.tokens import format_list
-from twin.families.fastpath.config import (
+from eee_testbed.twin.cli.tokens import format_list
+from eee_testbed.twin.families.fastpath.config import (
     AGEING_DEFAULT_S,
     HISTORY_INTERVAL_DEFAULT_S,
     HISTORY_SAMPLES_DEFAULT,
@@ -22,8 +22,8 @@ from twin.families.fastpath.config import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from twin.families.fastpath.config import Config, PortConfig
-    from twin.switch.personality import Port
+    from eee_testbed.twin.families.fastpath.config import Config, PortConfig
+    from eee_testbed.twin.switch.personality import Port
 
 _ACCEPT_WORDS = {"tagged": "vlanonly", "untagged": "admituntaggedonly"}
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twin.snmp.profile import BRIDGE_WRITABLE, SnmpProfile
+from eee_testbed.twin.snmp.profile import BRIDGE_WRITABLE, SnmpProfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from eee_engine import VarBind
 
-    from twin.switch.device import SwitchDevice
+    from eee_testbed.twin.switch.device import SwitchDevice
 
 
 def _own(_device: SwitchDevice) -> Iterator[VarBind]:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from twin.cli.grammar import Command
-from twin.families.fastpath.actions import Configure, Enter, Leave
-from twin.families.fastpath.config import (
+from eee_testbed.twin.cli.grammar import Command
+from eee_testbed.twin.families.fastpath.actions import Configure, Enter, Leave
+from eee_testbed.twin.families.fastpath.config import (
     AGEING_DEFAULT_S,
     HISTORY_INTERVAL_DEFAULT_S,
     HISTORY_SAMPLES_DEFAULT,
 )
-from twin.families.fastpath.personality import check_text
-from twin.switch.personality import Refused, password_digest
+from eee_testbed.twin.families.fastpath.personality import check_text
+from eee_testbed.twin.switch.personality import Refused, password_digest
 
 if TYPE_CHECKING:
-    from twin.cli.grammar import Match
-    from twin.cli.shell import Handler
-    from twin.families.fastpath.actions import Ports
-    from twin.families.fastpath.personality import FastpathPersonality
+    from eee_testbed.twin.cli.grammar import Match
+    from eee_testbed.twin.cli.shell import Handler
+    from eee_testbed.twin.families.fastpath.actions import Ports
+    from eee_testbed.twin.families.fastpath.personality import FastpathPersonality
 
 HOSTNAME_MAX_CHARACTERS = 64
 SHA1_CHARACTERS = 40

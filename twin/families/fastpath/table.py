@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from twin.cli.grammar import Grammar
-from twin.families.fastpath import dialogues, port_commands, switch_commands, vlan_commands
-from twin.families.fastpath.shows import commands as show_commands
-from twin.families.fastpath.tokens import tokens
+from eee_testbed.twin.cli.grammar import Grammar
+from eee_testbed.twin.families.fastpath import dialogues, port_commands, switch_commands, vlan_commands
+from eee_testbed.twin.families.fastpath.shows import commands as show_commands
+from eee_testbed.twin.families.fastpath.tokens import tokens
 
 if TYPE_CHECKING:
-    from twin.cli.grammar import Command
-    from twin.cli.shell import Handler
+    from eee_testbed.twin.cli.grammar import Command
+    from eee_testbed.twin.cli.shell import Handler
 
 COMMANDS: tuple[Command[Handler], ...] = (
     *dialogues.COMMANDS,

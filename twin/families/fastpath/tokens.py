@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from twin.cli.tokens import BadToken, Mac, Number, NumberList, Text, Token
-from twin.families.fastpath.config import VID_MAX
-from twin.families.fastpath.personality import AGEING_S, NAME_MAX_CHARACTERS
-from twin.families.fastpath.ports import PortToken
+from eee_testbed.twin.cli.tokens import BadToken, Mac, Number, NumberList, Text, Token
+from eee_testbed.twin.families.fastpath.config import VID_MAX
+from eee_testbed.twin.families.fastpath.personality import AGEING_S, NAME_MAX_CHARACTERS
+from eee_testbed.twin.families.fastpath.ports import PortToken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from twin.families.fastpath.config import PortConfig
-from twin.families.fastpath.wire import hold_us, wake_us
+from eee_testbed.twin.families.fastpath.config import PortConfig
+from eee_testbed.twin.families.fastpath.wire import hold_us, wake_us
 
 if TYPE_CHECKING:
     from eee_engine import LpiTiming
 
-    from twin.families.fastpath.personality import FastpathPersonality
-    from twin.switch.device import Event, SwitchDevice
+    from eee_testbed.twin.families.fastpath.personality import FastpathPersonality
+    from eee_testbed.twin.switch.device import Event, SwitchDevice
 
 
 class Transmitters:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from twin.cli.grammar import Command
-from twin.families.fastpath.actions import Configure, Enter
-from twin.families.fastpath.config import VID_MAX
-from twin.switch.personality import Refused
+from eee_testbed.twin.cli.grammar import Command
+from eee_testbed.twin.families.fastpath.actions import Configure, Enter
+from eee_testbed.twin.families.fastpath.config import VID_MAX
+from eee_testbed.twin.switch.personality import Refused
 
 if TYPE_CHECKING:
-    from twin.cli.grammar import Match
-    from twin.cli.shell import Handler
-    from twin.families.fastpath.actions import Action, Ports
-    from twin.families.fastpath.personality import FastpathPersonality
-    from twin.switch.effect import Acceptable
+    from eee_testbed.twin.cli.grammar import Match
+    from eee_testbed.twin.cli.shell import Handler
+    from eee_testbed.twin.families.fastpath.actions import Action, Ports
+    from eee_testbed.twin.families.fastpath.personality import FastpathPersonality
+    from eee_testbed.twin.switch.effect import Acceptable
 
 _ACCEPT: dict[str, Acceptable] = {"vlanonly": "tagged", "admituntaggedonly": "untagged", "all": "all"}
 _EVERY_VID = frozenset(range(1, VID_MAX + 1))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twin.families.fastpath.config import active_statics, lag_members, membership, offered_mbps
-from twin.families.fastpath.ports import LAG_COUNT
-from twin.switch.effect import PortEffect, SwitchEffect, VlanEffect
+from eee_testbed.twin.families.fastpath.config import active_statics, lag_members, membership, offered_mbps
+from eee_testbed.twin.families.fastpath.ports import LAG_COUNT
+from eee_testbed.twin.switch.effect import PortEffect, SwitchEffect, VlanEffect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from twin.families.fastpath.config import Config, PortConfig
-    from twin.switch.personality import DeviceSpec, Port
+    from eee_testbed.twin.families.fastpath.config import Config, PortConfig
+    from eee_testbed.twin.switch.personality import DeviceSpec, Port
 
 FCS_BYTE = 4
 

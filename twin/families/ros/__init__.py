@@ -4,9 +4,9 @@
 (`twin.cli.ssh_face.SshFace`).
 """
 
-from twin.families.ros.cli import RosCli
-from twin.families.ros.personality import RosFamily
-from twin.switch.personality import Family
+from eee_testbed.twin.families.ros.cli import RosCli
+from eee_testbed.twin.families.ros.personality import RosFamily
+from eee_testbed.twin.switch.personality import Family
 
 __all__ = ["FAMILY", "RosCli"]
 

@@ -14,17 +14,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from twin.cli.grammar import Command, Fault, Grammar, HelpItem, Match
-from twin.cli.shell import Handler, Mode, More, Reply, Session, SshMethod
-from twin.families.ros import exec_commands
-from twin.families.ros.personality import CONFIG_COMMANDS
-from twin.families.ros.show_interfaces import config_of
-from twin.families.ros.table import ConfigHandler, Enter, Leave, Where
-from twin.families.ros.tokens import tokens
+from eee_testbed.twin.cli.grammar import Command, Fault, Grammar, HelpItem, Match
+from eee_testbed.twin.cli.shell import Handler, Mode, More, Reply, Session, SshMethod
+from eee_testbed.twin.families.ros import exec_commands
+from eee_testbed.twin.families.ros.personality import CONFIG_COMMANDS
+from eee_testbed.twin.families.ros.show_interfaces import config_of
+from eee_testbed.twin.families.ros.table import ConfigHandler, Enter, Leave, Where
+from eee_testbed.twin.families.ros.tokens import tokens
 
 if TYPE_CHECKING:
-    from twin.switch.device import SwitchDevice
-    from twin.switch.personality import Refused
+    from eee_testbed.twin.switch.device import SwitchDevice
+    from eee_testbed.twin.switch.personality import Refused
 
 _PROMPTS = {
     "user": ">",

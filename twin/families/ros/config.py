@@ -21,14 +21,14 @@ from dataclasses import dataclass, field, fields, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final, Literal
 
-from twin.families.ros.models import LAG_COUNT
-from twin.switch.effect import Acceptable, PortEffect, SwitchEffect, VlanEffect
-from twin.switch.personality import Refused, User
+from eee_testbed.twin.families.ros.models import LAG_COUNT
+from eee_testbed.twin.switch.effect import Acceptable, PortEffect, SwitchEffect, VlanEffect
+from eee_testbed.twin.switch.personality import Refused, User
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from twin.switch.personality import Port
+    from eee_testbed.twin.switch.personality import Port
 
 SwitchportMode = Literal["access", "trunk", "general", "customer"]
 DEFAULT_VLAN = 1

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from twin.cli.grammar import Command, Match
-from twin.cli.shell import Ask, Handler, Mode, Pause, Reply, Session
-from twin.families.ros import show_energy, show_interfaces, show_system, show_vlans
-from twin.families.ros.clock import stamp
-from twin.families.ros.show_interfaces import chosen_ports, config_of
-from twin.switch.personality import password_digest
+from eee_testbed.twin.cli.grammar import Command, Match
+from eee_testbed.twin.cli.shell import Ask, Handler, Mode, Pause, Reply, Session
+from eee_testbed.twin.families.ros import show_energy, show_interfaces, show_system, show_vlans
+from eee_testbed.twin.families.ros.clock import stamp
+from eee_testbed.twin.families.ros.show_interfaces import chosen_ports, config_of
+from eee_testbed.twin.switch.personality import password_digest
 
 if TYPE_CHECKING:
-    from twin.switch.device import SwitchDevice
+    from eee_testbed.twin.switch.device import SwitchDevice
 
 USER = frozenset({"user", "exec"})
 EXEC = frozenset({"exec"})

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from twin.switch.personality import PortPlan
+from eee_testbed.twin.switch.personality import PortPlan
 
 LAG_COUNT = 32
 LAG_MEMBERS_MAX = 8

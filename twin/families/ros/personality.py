@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from twin.cli.grammar import Fault, Grammar
-from twin.families.ros import port_commands, switch_commands
-from twin.families.ros.config import (
+from eee_testbed.twin.cli.grammar import Fault, Grammar
+from eee_testbed.twin.families.ros import port_commands, switch_commands
+from eee_testbed.twin.families.ros.config import (
     DEFAULT_VLAN,
     PortConfig,
     RosConfig,
@@ -18,17 +18,17 @@ from twin.families.ros.config import (
     need_vlans,
     user_digests,
 )
-from twin.families.ros.models import lag_plans, model_named, port_plans
-from twin.families.ros.render import running_config
-from twin.families.ros.switch_commands import STATICS_MAX, plain
-from twin.families.ros.table import ConfigHandler, Enter, Leave, Where
-from twin.families.ros.tokens import tokens
-from twin.switch.personality import DeviceSpec, Port, PortLldp, PortPlan, Refused, User
+from eee_testbed.twin.families.ros.models import lag_plans, model_named, port_plans
+from eee_testbed.twin.families.ros.render import running_config
+from eee_testbed.twin.families.ros.switch_commands import STATICS_MAX, plain
+from eee_testbed.twin.families.ros.table import ConfigHandler, Enter, Leave, Where
+from eee_testbed.twin.families.ros.tokens import tokens
+from eee_testbed.twin.switch.personality import DeviceSpec, Port, PortLldp, PortPlan, Refused, User
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from twin.switch.effect import Acceptable, SwitchEffect
+    from eee_testbed.twin.switch.effect import Acceptable, SwitchEffect
 
 FAMILY_NAME = "dell_powerconnect_55xx"
 CONFIG_COMMANDS = (*switch_commands.COMMANDS, *port_commands.COMMANDS)

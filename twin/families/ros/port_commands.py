@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from twin.families.ros.config import ALL_SPEEDS_MBPS, DEFAULT_VLAN, need_vlans
-from twin.families.ros.models import LAG_MEMBERS_MAX
-from twin.families.ros.switch_commands import plain
-from twin.families.ros.table import INTERFACE, ConfigHandler, Where, command, port_switch
-from twin.switch.personality import Refused
+from eee_testbed.twin.families.ros.config import ALL_SPEEDS_MBPS, DEFAULT_VLAN, need_vlans
+from eee_testbed.twin.families.ros.models import LAG_MEMBERS_MAX
+from eee_testbed.twin.families.ros.switch_commands import plain
+from eee_testbed.twin.families.ros.table import INTERFACE, ConfigHandler, Where, command, port_switch
+from eee_testbed.twin.switch.personality import Refused
 
 if TYPE_CHECKING:
-    from twin.cli.grammar import Match
+    from eee_testbed.twin.cli.grammar import Match
 
 CAPABILITIES = {"10h": 10, "10f": 10, "100h": 100, "100f": 100, "1000f": 1000, "10000f": 10_000}
 

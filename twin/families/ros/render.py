@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twin.cli.tokens import format_list
-from twin.families.ros.config import DEFAULT_VLAN, PortConfig, RosConfig
+from eee_testbed.twin.cli.tokens import format_list
+from eee_testbed.twin.families.ros.config import DEFAULT_VLAN, PortConfig, RosConfig
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from twin.switch.personality import Port
+    from eee_testbed.twin.switch.personality import Port
 
 _NEW = PortConfig()
 

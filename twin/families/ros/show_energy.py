@@ -11,16 +11,16 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from twin.families.ros.columns import ranges
-from twin.families.ros.show_interfaces import chosen_ports, config_of
+from eee_testbed.twin.families.ros.columns import ranges
+from eee_testbed.twin.families.ros.show_interfaces import chosen_ports, config_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from twin.cli.grammar import Match
-    from twin.cli.shell import Session
-    from twin.switch.device import SwitchDevice
-    from twin.switch.personality import Port
+    from eee_testbed.twin.cli.grammar import Match
+    from eee_testbed.twin.cli.shell import Session
+    from eee_testbed.twin.switch.device import SwitchDevice
+    from eee_testbed.twin.switch.personality import Port
 
 _WAKE_US = {100: 30, 1000: 17, 10_000: 8}  # Tw_sys_tx rounded up to whole microseconds (802.3 Table 78-2)
 _SPEEDS = (("10M", 10), ("100M", 100), ("1G", 1000), ("10G", 10_000))

@@ -7,17 +7,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from twin.families.ros.columns import Align, ranges, row, rule
-from twin.families.ros.config import DEFAULT_VLAN, DISCARD_VLAN, PortConfig, RosConfig, membership, offered_mbps
-from twin.families.ros.render import interface
+from eee_testbed.twin.families.ros.columns import Align, ranges, row, rule
+from eee_testbed.twin.families.ros.config import (
+    DEFAULT_VLAN,
+    DISCARD_VLAN,
+    PortConfig,
+    RosConfig,
+    membership,
+    offered_mbps,
+)
+from eee_testbed.twin.families.ros.render import interface
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from twin.cli.grammar import Match
-    from twin.cli.shell import Session
-    from twin.switch.device import SwitchDevice
-    from twin.switch.personality import Port
+    from eee_testbed.twin.cli.grammar import Match
+    from eee_testbed.twin.cli.shell import Session
+    from eee_testbed.twin.switch.device import SwitchDevice
+    from eee_testbed.twin.switch.personality import Port
 
 NONE = "--"
 

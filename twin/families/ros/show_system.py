@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from twin.families.ros.clock import days, stamp
-from twin.families.ros.columns import row, rule
-from twin.families.ros.models import model_named
-from twin.families.ros.render import mac_text
-from twin.families.ros.show_interfaces import config_of, running_of
+from eee_testbed.twin.families.ros.clock import days, stamp
+from eee_testbed.twin.families.ros.columns import row, rule
+from eee_testbed.twin.families.ros.models import model_named
+from eee_testbed.twin.families.ros.render import mac_text
+from eee_testbed.twin.families.ros.show_interfaces import config_of, running_of
 
 if TYPE_CHECKING:
-    from twin.cli.grammar import Match
-    from twin.cli.shell import Session
+    from eee_testbed.twin.cli.grammar import Match
+    from eee_testbed.twin.cli.shell import Session
 
 SOFTWARE = "4.1.0.19"  # a release of the 55xx series [M]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from twin.families.ros.columns import Align, folded, ranges, row, rule
-from twin.families.ros.config import DEFAULT_VLAN
-from twin.families.ros.render import mac_text
-from twin.families.ros.show_interfaces import chosen_ports, config_of, shown_name
+from eee_testbed.twin.families.ros.columns import Align, folded, ranges, row, rule
+from eee_testbed.twin.families.ros.config import DEFAULT_VLAN
+from eee_testbed.twin.families.ros.render import mac_text
+from eee_testbed.twin.families.ros.show_interfaces import chosen_ports, config_of, shown_name
 
 if TYPE_CHECKING:
-    from twin.cli.grammar import Match
-    from twin.cli.shell import Session
-    from twin.switch.device import SwitchDevice
-    from twin.switch.personality import Port
+    from eee_testbed.twin.cli.grammar import Match
+    from eee_testbed.twin.cli.shell import Session
+    from eee_testbed.twin.switch.device import SwitchDevice
+    from eee_testbed.twin.switch.personality import Port
 
 _VLAN = (4, 17, 27, 16)
 _VLAN_ALIGN: tuple[Align, ...] = ("^", "^", "^", "^")

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twin.families.ros.models import model_named
-from twin.snmp.profile import BRIDGE_WRITABLE, SnmpProfile
+from eee_testbed.twin.families.ros.models import model_named
+from eee_testbed.twin.snmp.profile import BRIDGE_WRITABLE, SnmpProfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from eee_engine import VarBind
 
-    from twin.families.ros.config import RosConfig
-    from twin.switch.device import SwitchDevice
+    from eee_testbed.twin.families.ros.config import RosConfig
+    from eee_testbed.twin.switch.device import SwitchDevice
 
 
 def _own(device: SwitchDevice) -> Iterator[VarBind]:

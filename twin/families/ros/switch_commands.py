@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from twin.families.ros.config import DEFAULT_VLAN, LocalUser, forget_vlan, need_vlans
-from twin.families.ros.table import (
+from eee_testbed.twin.families.ros.config import DEFAULT_VLAN, LocalUser, forget_vlan, need_vlans
+from eee_testbed.twin.families.ros.table import (
     CONFIG,
     EVERYWHERE,
     LINE,
@@ -21,10 +21,10 @@ from twin.families.ros.table import (
     command,
     switch,
 )
-from twin.switch.personality import Refused, password_digest
+from eee_testbed.twin.switch.personality import Refused, password_digest
 
 if TYPE_CHECKING:
-    from twin.cli.grammar import Match
+    from eee_testbed.twin.cli.grammar import Match
 
 QUOTE = '"'
 

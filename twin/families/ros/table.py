@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from twin.cli.grammar import Command, Match
-from twin.switch.personality import Refused
+from eee_testbed.twin.cli.grammar import Command, Match
+from eee_testbed.twin.switch.personality import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from twin.families.ros.config import PortConfig, RosConfig
-    from twin.switch.personality import Port
+    from eee_testbed.twin.families.ros.config import PortConfig, RosConfig
+    from eee_testbed.twin.switch.personality import Port
 
 
 @dataclass(frozen=True, slots=True)

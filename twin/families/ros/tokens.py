@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from twin.cli.tokens import BadToken, Mac, Number, NumberList, Rest, Text, Token
-from twin.families.ros.models import LAG_COUNT
+from eee_testbed.twin.cli.tokens import BadToken, Mac, Number, NumberList, Rest, Text, Token
+from eee_testbed.twin.families.ros.models import LAG_COUNT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from twin.switch.personality import Port
+    from eee_testbed.twin.switch.personality import Port
 
 TYPES = {"gigabitethernet": "gi", "tengigabitethernet": "te", "port-channel": "po"}
 

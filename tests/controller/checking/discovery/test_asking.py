@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from controller.checking.discovery.asking import Credentials, _identified
-from controller.checking.discovery.found import FoundOther, FoundStrip
-from controller.drivers.driver import SnmpSet, SnmpValue
-from controller.drivers.makers import SYSTEM
+from eee_testbed.controller.checking.discovery.asking import Credentials, _identified
+from eee_testbed.controller.checking.discovery.found import FoundOther, FoundStrip
+from eee_testbed.controller.drivers.driver import SnmpSet, SnmpValue
+from eee_testbed.controller.drivers.makers import SYSTEM
 
 _E = "1.3.6.1.4.1."
 Objects = dict[str, SnmpValue]

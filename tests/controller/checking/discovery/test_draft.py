@@ -9,14 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.checking.discovery.asking import Credentials, host_name
-from controller.checking.discovery.draft import draft, named, port_ranges, untemplated
-from controller.checking.discovery.found import Device, FoundOther, FoundPort, FoundStrip, FoundSwitch, Station
-from controller.checking.neighbours import Sight, one_line
-from controller.drivers.lldp_shows import Neighbour
-from lab.ansible import expand_range
-from lab.folder import load_lab
-from lab.model import Lab, Secret, SnmpUser
+from eee_testbed.controller.checking.discovery.asking import Credentials, host_name
+from eee_testbed.controller.checking.discovery.draft import draft, named, port_ranges, untemplated
+from eee_testbed.controller.checking.discovery.found import (
+    Device,
+    FoundOther,
+    FoundPort,
+    FoundStrip,
+    FoundSwitch,
+    Station,
+)
+from eee_testbed.controller.checking.neighbours import Sight, one_line
+from eee_testbed.controller.drivers.lldp_shows import Neighbour
+from eee_testbed.lab.ansible import expand_range
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab, Secret, SnmpUser
 
 COMMUNITY = Credentials(Secret("/run/secret/community"))
 USER = Credentials(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from controller.checking.discovery.sweep import SILENT_S, addresses_of, longest_s, sweep
-from lab.errors import LabError
+from eee_testbed.controller.checking.discovery.sweep import SILENT_S, addresses_of, longest_s, sweep
+from eee_testbed.lab.errors import LabError
 
 
 def test_every_host_address_of_a_network_is_asked() -> None:

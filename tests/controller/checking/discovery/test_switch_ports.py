@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from controller.checking.cabling import LLDP_CHASSIS, LLDP_NAME, LLDP_OWN_PORT, LLDP_PORT
-from controller.checking.discovery.found import FoundPort, Station
-from controller.checking.discovery.switch_ports import (
+from eee_testbed.controller.checking.cabling import LLDP_CHASSIS, LLDP_NAME, LLDP_OWN_PORT, LLDP_PORT
+from eee_testbed.controller.checking.discovery.found import FoundPort, Station
+from eee_testbed.controller.checking.discovery.switch_ports import (
     IF_HIGH_SPEED,
     IF_TYPE,
     LLDP_ADDRESS,
@@ -13,10 +13,10 @@ from controller.checking.discovery.switch_ports import (
     ports_of,
     stations_of,
 )
-from controller.drivers.places import BASE_PORT_IF_INDEX, IF_DESCR, IF_NAME
+from eee_testbed.controller.drivers.places import BASE_PORT_IF_INDEX, IF_DESCR, IF_NAME
 
 if TYPE_CHECKING:
-    from controller.drivers.driver import Answers
+    from eee_testbed.controller.drivers.driver import Answers
 
 _NAMES = {
     "1": b"gi1",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.drivers.driver import Query, Show
+from eee_testbed.controller.drivers.driver import Query, Show
 from tests.controller.drivers.cisco_ios.test_ios_law import DRIVER, switch_of
 
 NO = " no power efficient-ethernet auto\n"

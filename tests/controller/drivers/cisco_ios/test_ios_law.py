@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.drivers.cisco_ios.driver import CiscoIos
-from controller.drivers.driver import ASPECTS, Command, Line, Query, Show, aspects_of
-from controller.model.lag_ports import new_lag
-from controller.model.port_forms import one_untagged
-from controller.model.state import (
+from eee_testbed.controller.drivers.cisco_ios.driver import CiscoIos
+from eee_testbed.controller.drivers.driver import ASPECTS, Command, Line, Query, Show, aspects_of
+from eee_testbed.controller.model.lag_ports import new_lag
+from eee_testbed.controller.model.port_forms import one_untagged
+from eee_testbed.controller.model.state import (
     Change,
     PortChange,
     PortState,
@@ -23,8 +23,8 @@ from controller.model.state import (
     diff,
     replay,
 )
-from lab.errors import NotExpressible
-from lab.model import Port, Switch
+from eee_testbed.lab.errors import NotExpressible
+from eee_testbed.lab.model import Port, Switch
 from tests.support.laws import law
 from tests.support.switches.text_back import put_text_back, text_of
 from tests.support.switches.toy_ios import ToyIos

@@ -2,7 +2,7 @@
 
 import pytest
 
-from controller.drivers.cisco_ios.names import read_vids
+from eee_testbed.controller.drivers.cisco_ios.names import read_vids
 
 
 def test_a_list_of_vlans() -> None:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.drivers.cisco_ios.names import interface_key, interface_name, read_vids, vid_lists
-from controller.drivers.cisco_ios.read import read_vlans
-from controller.drivers.driver import ASPECTS, Show
-from controller.model.state import PortState
-from lab.errors import Unreadable
+from eee_testbed.controller.drivers.cisco_ios.names import interface_key, interface_name, read_vids, vid_lists
+from eee_testbed.controller.drivers.cisco_ios.read import read_vlans
+from eee_testbed.controller.drivers.driver import ASPECTS, Show
+from eee_testbed.controller.model.state import PortState
+from eee_testbed.lab.errors import Unreadable
 from tests.controller.drivers.cisco_ios.test_ios_law import DRIVER, FULL, NAMES, switch_of
 from tests.support.laws import law
 from tests.support.switches.toy_ios import ToyIos

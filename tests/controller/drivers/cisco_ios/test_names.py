@@ -2,11 +2,11 @@
 
 import pytest
 
-from controller.drivers.cisco_ios.names import interface_key, interface_name
-from controller.drivers.driver import Show
-from controller.drivers.interface_names import SPELLINGS
-from controller.drivers.interface_names import interface_key as generic_key
-from lab.errors import Unreadable
+from eee_testbed.controller.drivers.cisco_ios.names import interface_key, interface_name
+from eee_testbed.controller.drivers.driver import Show
+from eee_testbed.controller.drivers.interface_names import SPELLINGS
+from eee_testbed.controller.drivers.interface_names import interface_key as generic_key
+from eee_testbed.lab.errors import Unreadable
 from tests.controller.drivers.cisco_ios.test_ios_law import DRIVER, switch_of
 
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from controller.drivers.factory.dialogue import PATTERNS, Account, Answer, Dialogue, complaint
-from lab.errors import AccessDenied
+from eee_testbed.controller.drivers.factory.dialogue import PATTERNS, Account, Answer, Dialogue, complaint
+from eee_testbed.lab.errors import AccessDenied
 
 _FACTORY = Account("cisco", "old-word")
 _WANTED = Account("admin", "new-word")

@@ -5,11 +5,11 @@ from typing import get_args
 
 import pytest
 
-from controller.drivers.factory.lines import SECRETS, Setup, check_word, setup_of
-from controller.drivers.factory.table import FACTORY
-from lab.errors import LabError
-from lab.folder import find_lab, load_lab
-from lab.model import Lab, Secret, SnmpPrivacyProtocol, SnmpUser, Switch, SwitchFamily
+from eee_testbed.controller.drivers.factory.lines import SECRETS, Setup, check_word, setup_of
+from eee_testbed.controller.drivers.factory.table import FACTORY
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.folder import find_lab, load_lab
+from eee_testbed.lab.model import Lab, Secret, SnmpPrivacyProtocol, SnmpUser, Switch, SwitchFamily
 
 _VALUES = {word: f"very-{word.lower()}" for word in SECRETS}
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from controller.drivers.driver import ASPECTS, Driver, Line
-from controller.drivers.fastpath.driver import DELL_N_SERIES, DELL_POWERCONNECT_62XX
-from controller.model.state import PortChange, PortState, State, SwitchState, diff, replay
-from lab.errors import NotExpressible, Unreadable
+from eee_testbed.controller.drivers.driver import ASPECTS, Driver, Line
+from eee_testbed.controller.drivers.fastpath.driver import DELL_N_SERIES, DELL_POWERCONNECT_62XX
+from eee_testbed.controller.model.state import PortChange, PortState, State, SwitchState, diff, replay
+from eee_testbed.lab.errors import NotExpressible, Unreadable
 from tests.support.laws import law
 from tests.support.switches.drawn_states import VIDS, between, targets
 from tests.support.switches.text_back import put_text_back, text_of

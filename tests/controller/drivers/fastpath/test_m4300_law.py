@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from controller.drivers.driver import ASPECTS, AdminSet, Line
-from controller.drivers.fastpath.driver import NETGEAR_M4300 as DRIVER
-from controller.model.lag_ports import new_lag
-from controller.model.state import (
+from eee_testbed.controller.drivers.driver import ASPECTS, AdminSet, Line
+from eee_testbed.controller.drivers.fastpath.driver import NETGEAR_M4300 as DRIVER
+from eee_testbed.controller.model.lag_ports import new_lag
+from eee_testbed.controller.model.state import (
     Change,
     PortChange,
     PortState,
@@ -27,7 +27,7 @@ from controller.model.state import (
     diff,
     replay,
 )
-from lab.errors import NotExpressible, Unreadable
+from eee_testbed.lab.errors import NotExpressible, Unreadable
 from tests.support.laws import law
 from tests.support.switches.drawn_states import MACS, VIDS, between, targets
 from tests.support.switches.m4300_face import NAMES, SWITCH, Face

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.drivers.driver import Line, Show
-from controller.drivers.fastpath.config import RUNNING, read_config
-from controller.drivers.fastpath.dialect import M4300, POWERCONNECT_62XX
-from controller.drivers.fastpath.driver import DELL_POWERCONNECT_62XX, NETGEAR_M4300
-from controller.drivers.places import IF_ADMIN_STATUS
-from controller.model.state import PortChange, PortState
-from lab.errors import Unreadable
-from lab.model import Port, Switch
+from eee_testbed.controller.drivers.driver import Line, Show
+from eee_testbed.controller.drivers.fastpath.config import RUNNING, read_config
+from eee_testbed.controller.drivers.fastpath.dialect import M4300, POWERCONNECT_62XX
+from eee_testbed.controller.drivers.fastpath.driver import DELL_POWERCONNECT_62XX, NETGEAR_M4300
+from eee_testbed.controller.drivers.places import IF_ADMIN_STATUS
+from eee_testbed.controller.model.state import PortChange, PortState
+from eee_testbed.lab.errors import Unreadable
+from eee_testbed.lab.model import Port, Switch
 from tests.support import ROOT
 from tests.support.switches.m4300_face import SWITCH, Face
 

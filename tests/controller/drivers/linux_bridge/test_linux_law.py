@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.drivers.driver import ASPECTS, Answers, Aspect, Line, Query, Show, aspects_of
-from controller.drivers.linux_bridge.driver import FAMILY
-from controller.drivers.table import FAMILIES
-from controller.model.port_forms import without_bare_pvid
-from controller.model.state import (
+from eee_testbed.controller.drivers.driver import ASPECTS, Answers, Aspect, Line, Query, Show, aspects_of
+from eee_testbed.controller.drivers.linux_bridge.driver import FAMILY
+from eee_testbed.controller.drivers.table import FAMILIES
+from eee_testbed.controller.model.port_forms import without_bare_pvid
+from eee_testbed.controller.model.state import (
     PortChange,
     PortState,
     State,
@@ -22,8 +22,8 @@ from controller.model.state import (
     diff,
     replay,
 )
-from lab.errors import NotExpressible, Unreadable
-from lab.model import Port, Switch
+from eee_testbed.lab.errors import NotExpressible, Unreadable
+from eee_testbed.lab.model import Port, Switch
 from tests.support.laws import law
 from tests.support.switches.lag_steps import lag_set_up, lag_taken_down
 from tests.support.switches.toy_ethtool import Failed, Nic

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.drivers.driver import ASPECTS, Line, Show
-from controller.drivers.linux_bridge.driver import FAMILY
-from controller.model.lag_ports import with_lag_ports
-from controller.model.port_forms import without_bare_pvid
-from controller.model.state import (
+from eee_testbed.controller.drivers.driver import ASPECTS, Line, Show
+from eee_testbed.controller.drivers.linux_bridge.driver import FAMILY
+from eee_testbed.controller.model.lag_ports import with_lag_ports
+from eee_testbed.controller.model.port_forms import without_bare_pvid
+from eee_testbed.controller.model.state import (
     Change,
     Draft,
     PortChange,
@@ -23,13 +23,13 @@ from controller.model.state import (
     factory_state,
     replay,
 )
-from controller.planning.lag_setup import set_up_lag, take_down_lag
-from controller.planning.limits import abilities_of
-from controller.planning.plan import invert, make_plan
-from controller.planning.regulate import link_off, link_on, link_speed, multi_tree
-from controller.planning.steps import Plan
-from controller.planning.trees import one_tree, shortest_routes
-from lab.model import End, Host, Lab, Link, Port, Switch
+from eee_testbed.controller.planning.lag_setup import set_up_lag, take_down_lag
+from eee_testbed.controller.planning.limits import abilities_of
+from eee_testbed.controller.planning.plan import invert, make_plan
+from eee_testbed.controller.planning.regulate import link_off, link_on, link_speed, multi_tree
+from eee_testbed.controller.planning.steps import Plan
+from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.lab.model import End, Host, Lab, Link, Port, Switch
 from tests.support.graph_lab import graph_lab
 from tests.support.switches.toy_ethtool import Nic
 from tests.support.switches.toy_linux import ToyLinux

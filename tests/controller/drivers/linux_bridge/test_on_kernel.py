@@ -9,11 +9,11 @@ from itertools import groupby
 
 import pytest
 
-from controller.applying.observe import observe_switch
-from controller.drivers.driver import Line, aspects_of
-from controller.drivers.linux_bridge.driver import FAMILY
-from controller.model.port_forms import without_bare_pvid
-from controller.model.state import (
+from eee_testbed.controller.applying.observe import observe_switch
+from eee_testbed.controller.drivers.driver import Line, aspects_of
+from eee_testbed.controller.drivers.linux_bridge.driver import FAMILY
+from eee_testbed.controller.model.port_forms import without_bare_pvid
+from eee_testbed.controller.model.state import (
     Change,
     PortChange,
     PortState,
@@ -23,14 +23,14 @@ from controller.model.state import (
     factory_state,
     replay,
 )
-from controller.planning.limits import abilities_of
-from controller.planning.plan import invert, make_plan
-from controller.planning.regulate import link_off, multi_tree
-from controller.planning.steps import Plan
-from controller.planning.trees import shortest_routes
-from controller.transports.switches import SwitchSession
-from lab.errors import Rejected
-from lab.model import Lab
+from eee_testbed.controller.planning.limits import abilities_of
+from eee_testbed.controller.planning.plan import invert, make_plan
+from eee_testbed.controller.planning.regulate import link_off, multi_tree
+from eee_testbed.controller.planning.steps import Plan
+from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.controller.transports.switches import SwitchSession
+from eee_testbed.lab.errors import Rejected
+from eee_testbed.lab.model import Lab
 from tests.support.qemu.machine import Machine
 from tests.support.qemu.small_lab import login, reachable, small_lab, spare_switch
 from tests.support.qemu.traffic import Traffic, missed, path

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.drivers import ethtool
-from controller.drivers.driver import Line, Show
-from controller.drivers.openvswitch.flows import ForeignFlowError, all_flows, edits, read_flows
-from controller.model.config_text import LostLine
-from controller.model.state import PortChange, PortState, StaticsChange, SwitchState
-from lab.errors import NotExpressible, Unreadable
+from eee_testbed.controller.drivers import ethtool
+from eee_testbed.controller.drivers.driver import Line, Show
+from eee_testbed.controller.drivers.openvswitch.flows import ForeignFlowError, all_flows, edits, read_flows
+from eee_testbed.controller.model.config_text import LostLine
+from eee_testbed.controller.model.state import PortChange, PortState, StaticsChange, SwitchState
+from eee_testbed.lab.errors import NotExpressible, Unreadable
 from tests.support.switches.ovs_rack import DRIVER, ovs_lab
 
 SWITCH = ovs_lab(1, (), (2,)).switches[0]

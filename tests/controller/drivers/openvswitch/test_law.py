@@ -6,9 +6,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from controller.drivers.openvswitch.driver import set_up
-from controller.model.state import PortState, State, SwitchState, diff
-from lab.errors import Rejected, Unreadable
+from eee_testbed.controller.drivers.openvswitch.driver import set_up
+from eee_testbed.controller.model.state import PortState, State, SwitchState, diff
+from eee_testbed.lab.errors import Rejected, Unreadable
 from tests.support.switches.ovs_rack import DRIVER, Capture, Rack
 
 PORTS = ("h1", "h2", "h3", "h4")

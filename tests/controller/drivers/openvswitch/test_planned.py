@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-import agents.all_pairs
-from controller.applying.reachability import Verdict, judge, read_report
-from controller.model.state import State
-from controller.model.vlans import VlanPlan
-from controller.planning.plan import make_plan
-from controller.planning.regulate import link_off, link_on, multi_tree
-from controller.planning.trees import shortest_routes
-from lab.topology import Topology
+from eee_testbed.agents import all_pairs
+from eee_testbed.controller.applying.reachability import Verdict, judge, read_report
+from eee_testbed.controller.model.state import State
+from eee_testbed.controller.model.vlans import VlanPlan
+from eee_testbed.controller.planning.plan import make_plan
+from eee_testbed.controller.planning.regulate import link_off, link_on, multi_tree
+from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.lab.topology import Topology
 from tests.support.switches.ovs_rack import Capture, Rack, Seen
 
-_AGENT = Path(agents.all_pairs.__file__)
+_AGENT = Path(all_pairs.__file__)
 
 
 def look(rack: Rack, meet_s: float = 3.0) -> Verdict:
@@ -77,7 +77,7 @@ def test_frames_take_the_planned_trees_and_nobody_hears_what_is_not_theirs(ring:
         assert capture.lost() == 0
     finally:
         capture.close()
-    copies = Counter((one.place, one.vid, one.frame) for one in seen if agents.all_pairs.udp_payload(one.frame))
+    copies = Counter((one.place, one.vid, one.frame) for one in seen if all_pairs.udp_payload(one.frame))
     assert set(copies.values()) == {1}, "a frame passed a trunk twice"
     assert verdict.healthy, verdict.complaints
     assert not verdict.blind

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from controller.drivers.driver import ASPECTS, AdminSet, Line
-from controller.drivers.ros.driver import DELL_55XX_DRIVER as DRIVER
-from controller.model.lag_ports import new_lag
-from controller.model.state import (
+from eee_testbed.controller.drivers.driver import ASPECTS, AdminSet, Line
+from eee_testbed.controller.drivers.ros.driver import DELL_55XX_DRIVER as DRIVER
+from eee_testbed.controller.model.lag_ports import new_lag
+from eee_testbed.controller.model.state import (
     Change,
     PortChange,
     PortState,
@@ -27,7 +27,7 @@ from controller.model.state import (
     diff,
     replay,
 )
-from lab.errors import NotExpressible
+from eee_testbed.lab.errors import NotExpressible
 from tests.support.switches.ros_face import LAG_1, NUMBERS, SWITCH, RosFace
 from tests.support.switches.text_back import met_by_frames, put_text_back, require_named, text_of
 

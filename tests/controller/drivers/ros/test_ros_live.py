@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from controller.drivers.driver import ASPECTS
-from controller.drivers.table import FAMILIES
-from controller.model.state import PortState, State, SwitchState, diff
-from controller.transports.session import Session
-from controller.transports.switches import open_session
-from lab.folder import load_lab
-from lab.model import Switch
+from eee_testbed.controller.drivers.driver import ASPECTS
+from eee_testbed.controller.drivers.table import FAMILIES
+from eee_testbed.controller.model.state import PortState, State, SwitchState, diff
+from eee_testbed.controller.transports.session import Session
+from eee_testbed.controller.transports.switches import open_session
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Switch
 
 pytestmark = pytest.mark.lab
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 import pytest
 
-from controller.drivers.driver import ASPECTS, AdminSet, Line, Query, Show, SnmpValue
-from controller.drivers.places import IF_ADMIN_STATUS, IF_ALIAS, IF_DESCR, IF_NAME
-from controller.drivers.ros import text
-from controller.drivers.ros.driver import (
+from eee_testbed.controller.drivers.driver import ASPECTS, AdminSet, Line, Query, Show, SnmpValue
+from eee_testbed.controller.drivers.places import IF_ADMIN_STATUS, IF_ALIAS, IF_DESCR, IF_NAME
+from eee_testbed.controller.drivers.ros import text
+from eee_testbed.controller.drivers.ros.driver import (
     CISCO_SG_DRIVER,
     DELL_55XX_DRIVER,
     EEE,
@@ -26,9 +26,9 @@ from controller.drivers.ros.driver import (
     TREE,
     VERSION,
 )
-from controller.model.state import PortChange, PortState
-from lab.errors import Unreadable
-from lab.model import Port, Switch
+from eee_testbed.controller.model.state import PortChange, PortState
+from eee_testbed.lab.errors import Unreadable
+from eee_testbed.lab.model import Port, Switch
 from tests.support.switches.ros_face import SWITCH, RosFace
 
 ALL = frozenset(ASPECTS)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.cli import run
-from lab.folder import find_lab
+from eee_testbed.eeectl.cli import run
+from eee_testbed.lab.folder import find_lab
 
 MIWA = find_lab("miwa")
 

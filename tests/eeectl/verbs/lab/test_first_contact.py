@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.cli import run
+from eee_testbed.eeectl.cli import run
+from eee_testbed.twin.switch.personality import User
 from tests.support import ROOT
 from tests.support.labs.engineer import LONG_S
 from tests.support.labs.lab_client import EEECTL
 from tests.support.labs.two_switches import write_two_switches
 from tests.support.switches.factory_switch import SNMP_PORT, SSH_PORT, FactorySwitch, addresses, factory_switch
-from twin.switch.personality import User
 
 _PASSWORD = "n3w-Passw0rd"
 _COMMUNITY = "c0mmunity-of-ours"

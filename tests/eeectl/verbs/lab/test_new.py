@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.cli import run
-from lab.folder import load_lab
-from twin.families.table import FAMILIES
+from eee_testbed.eeectl.cli import run
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.twin.families.table import FAMILIES
 
 _SIZES = [
     *(["--family", family] for family in FAMILIES),

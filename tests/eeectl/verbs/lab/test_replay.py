@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.cli import run
-from lab.untrusted_files import DamagedPart
+from eee_testbed.eeectl.cli import run
+from eee_testbed.lab.untrusted_files import DamagedPart
 from tests.controller.checking.test_recorded import LLDP, LLDP_RECORDS, STRIP, SWITCH
 
 

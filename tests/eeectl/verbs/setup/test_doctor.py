@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.cli import run
+from eee_testbed.eeectl.cli import run
 from tests.support import ROOT
 
 

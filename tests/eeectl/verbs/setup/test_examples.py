@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.cli import run
+from eee_testbed.eeectl.cli import run
 
 
 def test_copy_and_a_second_copy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from lab.errors import UnreadableFile
-from simulation.replay.calls import ANY, NOBODY, NOT_COMMUTATIVE, Call
-from simulation.replay.program import Program
-from simulation.replay.readers.dumpi_file import read_rank_file
-from simulation.replay.readers.dumpi_layouts import LAYOUTS
-from simulation.replay.readers.reading import Options
-from simulation.replay.readers.table import format_of, import_trace
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.simulation.replay.calls import ANY, NOBODY, NOT_COMMUTATIVE, Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.readers.dumpi_file import read_rank_file
+from eee_testbed.simulation.replay.readers.dumpi_layouts import LAYOUTS
+from eee_testbed.simulation.replay.readers.reading import Options
+from eee_testbed.simulation.replay.readers.table import format_of, import_trace
 from tests.support.dumpi_bytes import DOUBLE, INT, SELF, WORLD, rank_file, write_trace
 
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.errors import UnreadableFile
-from simulation.replay.calls import ANY, Call
-from simulation.replay.checks import check_program
-from simulation.replay.program import Program
-from simulation.replay.readers.goal import read_goal
-from simulation.replay.readers.reading import Options
-from simulation.replay.readers.table import format_of, import_trace
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.simulation.replay.calls import ANY, Call
+from eee_testbed.simulation.replay.checks import check_program
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.readers.goal import read_goal
+from eee_testbed.simulation.replay.readers.reading import Options
+from eee_testbed.simulation.replay.readers.table import format_of, import_trace
 from tests.support.laws import law
 
 

@@ -10,15 +10,15 @@ import otf2
 import pytest
 from hypothesis import given
 
-from lab.errors import LabError, UnreadableFile
-from simulation.replay.calls import ANY, COLLECTIVES, NOBODY, RECEIVES, SENDS, STARTS, Call
-from simulation.replay.checks import check_program
-from simulation.replay.otf2_writer import write_otf2
-from simulation.replay.program import Program
-from simulation.replay.readers.otf2 import program_of
-from simulation.replay.readers.otf2_events import ROW, Archive, Kind, events_of, read
-from simulation.replay.readers.reading import Options
-from simulation.replay.readers.table import import_trace
+from eee_testbed.lab.errors import LabError, UnreadableFile
+from eee_testbed.simulation.replay.calls import ANY, COLLECTIVES, NOBODY, RECEIVES, SENDS, STARTS, Call
+from eee_testbed.simulation.replay.checks import check_program
+from eee_testbed.simulation.replay.otf2_writer import write_otf2
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.readers.otf2 import program_of
+from eee_testbed.simulation.replay.readers.otf2_events import ROW, Archive, Kind, events_of, read
+from eee_testbed.simulation.replay.readers.reading import Options
+from eee_testbed.simulation.replay.readers.table import import_trace
 from tests.support.laws import law
 from tests.support.replay_programs import of_calls, programs, ring
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulation.replay.calls import IN_PLACE, Call
-from simulation.replay.readers.otf2_sizes import OPERATIONS, Disagree, Doubts, Share, recorded, recovered
+from eee_testbed.simulation.replay.calls import IN_PLACE, Call
+from eee_testbed.simulation.replay.readers.otf2_sizes import OPERATIONS, Disagree, Doubts, Share, recorded, recovered
 from tests.support.laws import law
 
 _SIZES = st.sampled_from((0, 1, 3, 8, 100, 5 << 30))

@@ -11,22 +11,22 @@ import polars as pl
 import pytest
 from eee_engine import Engine, LabClock
 
-from benchmarks.recorder.table import BY_NUMBER, COMMUNICATING, FUNCTIONS, MAGIC, NUMBERS
-from controller.experiments.mpi_calls import COUNTER, read_calls
-from controller.experiments.mpi_trace import recorder
-from controller.experiments.traffic import monitored
-from lab.errors import LabError, UnreadableFile
-from simulation.replay.calls import COLLECTIVES, IN_PLACE, NOBODY, NOT_COMMUTATIVE, RECEIVES, SENDS, Call
-from simulation.replay.miwa import communication, recorded_calls
-from simulation.replay.program import Program
-from simulation.replay.readers.reading import Options
-from simulation.replay.readers.recorder_file import RankFile
-from simulation.replay.readers.table import import_trace
+from eee_testbed.benchmarks.recorder.table import BY_NUMBER, COMMUNICATING, FUNCTIONS, MAGIC, NUMBERS
+from eee_testbed.lab.errors import LabError, UnreadableFile
+from eee_testbed.measuring.experiments.mpi_calls import COUNTER, read_calls
+from eee_testbed.measuring.experiments.mpi_trace import recorder
+from eee_testbed.measuring.experiments.traffic import monitored
+from eee_testbed.simulation.replay.calls import COLLECTIVES, IN_PLACE, NOBODY, NOT_COMMUTATIVE, RECEIVES, SENDS, Call
+from eee_testbed.simulation.replay.miwa import communication, recorded_calls
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.readers.reading import Options
+from eee_testbed.simulation.replay.readers.recorder_file import RankFile
+from eee_testbed.simulation.replay.readers.table import import_trace
+from eee_testbed.twin.machine.lab_clock import environment, make_page
 from tests.support import ROOT
 from tests.support.needs import needs
 from tests.support.recording import PYTHON, SOURCES, MpiPrograms
 from tests.support.untimed import run
-from twin.machine.lab_clock import environment, make_page
 
 RECORDER = recorder(("mpicc",))
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import UnreadableFile
-from simulation.replay.calls import ANY, NOBODY, Call
-from simulation.replay.program import Program
-from simulation.replay.readers.reading import Options
-from simulation.replay.readers.table import format_of, import_trace
+from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.simulation.replay.calls import ANY, NOBODY, Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.readers.reading import Options
+from eee_testbed.simulation.replay.readers.table import format_of, import_trace
 
 
 def _read(tmp_path: Path, text: str, options: Options | None = None) -> Program:

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from lab.errors import LabError, UnreadableFile
-from simulation.replay.calls import ANY, Call
-from simulation.replay.program import Program
-from simulation.replay.readers.reading import Options
-from simulation.replay.readers.table import format_of, import_trace
-from simulation.replay.readers.vef import CODES
+from eee_testbed.lab.errors import LabError, UnreadableFile
+from eee_testbed.simulation.replay.calls import ANY, Call
+from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.readers.reading import Options
+from eee_testbed.simulation.replay.readers.table import format_of, import_trace
+from eee_testbed.simulation.replay.readers.vef import CODES
 
 _TRACE = """\
 VEF3 2 3 1 1 0 TRUE

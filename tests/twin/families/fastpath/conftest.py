@@ -4,11 +4,11 @@ import eee_engine
 import pytest
 from eee_engine import VirtualEngine
 
-from twin.cli.shell import Session, Shell
-from twin.families.fastpath import FAMILY, FastpathCli
-from twin.families.fastpath.shows.statistics import Statistics
-from twin.switch.device import SwitchDevice
-from twin.switch.personality import DeviceSpec, User
+from eee_testbed.twin.cli.shell import Session, Shell
+from eee_testbed.twin.families.fastpath import FAMILY, FastpathCli
+from eee_testbed.twin.families.fastpath.shows.statistics import Statistics
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.personality import DeviceSpec, User
 
 ADMIN = User("admin", "secret")
 

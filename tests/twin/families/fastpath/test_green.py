@@ -8,8 +8,8 @@ import eee_engine
 import pytest
 from eee_engine import VirtualEngine
 
-from twin.switch.device import SwitchDevice
-from twin.switch.lldp import host_announcement
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.lldp import host_announcement
 
 MS_PS = 1_000_000_000
 S_PS = 1000 * MS_PS

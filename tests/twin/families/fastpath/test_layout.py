@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from twin.families.fastpath.config import factory_config
-from twin.families.fastpath.layout import span, uptime
-from twin.families.fastpath.shows.system import FdbRow, address_table, neighbours
-from twin.families.fastpath.shows.vlan import vlan_brief
-from twin.switch.personality import Neighbour, Port
+from eee_testbed.twin.families.fastpath.config import factory_config
+from eee_testbed.twin.families.fastpath.layout import span, uptime
+from eee_testbed.twin.families.fastpath.shows.system import FdbRow, address_table, neighbours
+from eee_testbed.twin.families.fastpath.shows.vlan import vlan_brief
+from eee_testbed.twin.switch.personality import Neighbour, Port
 
 RECORDINGS = Path(__file__).parent / "fixtures"
 

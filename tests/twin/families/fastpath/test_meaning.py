@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from twin.families.fastpath.config import PortConfig, membership
-from twin.switch.device import SwitchDevice
+from eee_testbed.twin.families.fastpath.config import PortConfig, membership
+from eee_testbed.twin.switch.device import SwitchDevice
 
 VIDS = frozenset({1, 11, 12, 13})
 

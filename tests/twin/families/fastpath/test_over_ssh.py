@@ -13,8 +13,8 @@ import netmiko
 import pexpect
 import pytest
 
-from twin.cli.ssh_face import SshFace
-from twin.switch.device import SwitchDevice
+from eee_testbed.twin.cli.ssh_face import SshFace
+from eee_testbed.twin.switch.device import SwitchDevice
 
 ADDRESS = "127.0.0.1"
 CLIENT = (

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from eee_testbed.twin.families.fastpath import FAMILY
+from eee_testbed.twin.families.fastpath.config import MacFilter, PortConfig
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.personality import DeviceSpec, Port, Refused, User, password_digest
 from tests.support.laws import law
-from twin.families.fastpath import FAMILY
-from twin.families.fastpath.config import MacFilter, PortConfig
-from twin.switch.device import SwitchDevice
-from twin.switch.personality import DeviceSpec, Port, Refused, User, password_digest
 
 PORT_COUNT = 28
 VIDS = st.frozensets(st.integers(1, 30), max_size=6)

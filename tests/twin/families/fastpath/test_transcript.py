@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.device import SwitchDevice
 
 INVALID = "% Invalid input detected at '^' marker.\n"
 

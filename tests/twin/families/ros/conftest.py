@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
+from eee_testbed.twin.cli.shell import Session, Shell
+from eee_testbed.twin.families.ros import FAMILY, RosCli
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.personality import DeviceSpec, User
 from tests.support.twin.fake_engine import FakeEngine
-from twin.cli.shell import Session, Shell
-from twin.families.ros import FAMILY, RosCli
-from twin.switch.device import SwitchDevice
-from twin.switch.personality import DeviceSpec, User
 
 ADMIN = User("admin", "secret")
 

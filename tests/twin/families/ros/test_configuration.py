@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from twin.switch.device import SwitchDevice
-from twin.switch.personality import User
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.personality import User
 
 PORT_1, PORT_2, PO_1 = 0, 1, 26  # engine port ids in the fake
 

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eee_testbed.twin.families.ros.config import LocalUser, PortConfig, RosConfig
+from eee_testbed.twin.families.ros.models import lag_plans, model_named, port_plans
+from eee_testbed.twin.families.ros.personality import RosPersonality
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.personality import DeviceSpec, Port, Refused
 from tests.support.laws import law
-from twin.families.ros.config import LocalUser, PortConfig, RosConfig
-from twin.families.ros.models import lag_plans, model_named, port_plans
-from twin.families.ros.personality import RosPersonality
-from twin.switch.device import SwitchDevice
-from twin.switch.personality import DeviceSpec, Port, Refused
 
 PLANS = (*port_plans(model_named("PowerConnect 5524")), *lag_plans())
 PORTS = tuple(

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from twin.switch.device import SwitchDevice
-from twin.switch.personality import Refused
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.personality import Refused
 
 SAVE = "Overwrite file [startup-config] ?[Yes/press any key for no]...."
 

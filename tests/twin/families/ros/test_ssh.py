@@ -14,12 +14,12 @@ import netmiko
 import pexpect
 import pytest
 
-from twin.cli.session import Session
-from twin.cli.shell import Shell
-from twin.cli.ssh_face import SshFace
-from twin.families.ros import FAMILY, RosCli
-from twin.switch.device import SwitchDevice
-from twin.switch.personality import DeviceSpec, Pace, User
+from eee_testbed.twin.cli.session import Session
+from eee_testbed.twin.cli.shell import Shell
+from eee_testbed.twin.cli.ssh_face import SshFace
+from eee_testbed.twin.families.ros import FAMILY, RosCli
+from eee_testbed.twin.switch.device import SwitchDevice
+from eee_testbed.twin.switch.personality import DeviceSpec, Pace, User
 
 PASSWORD = "lab-secret"
 

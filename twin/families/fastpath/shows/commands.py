@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING, Any, cast
 
 from eee_engine import phy_profiles
 
-from twin.cli.grammar import Command
-from twin.families.fastpath.layout import dotted
-from twin.families.fastpath.ports import model_named
-from twin.families.fastpath.running_config import mac_text, render_interface
-from twin.families.fastpath.shows import green as show_green
-from twin.families.fastpath.shows import port as show_port
-from twin.families.fastpath.shows import system as show_system
-from twin.families.fastpath.shows import vlan as show_vlan
-from twin.families.fastpath.shows.green import GreenView
-from twin.families.fastpath.shows.port import PortView
-from twin.families.fastpath.shows.system import FdbRow
-from twin.switch.personality import Refused
+from eee_testbed.twin.cli.grammar import Command
+from eee_testbed.twin.families.fastpath.layout import dotted
+from eee_testbed.twin.families.fastpath.ports import model_named
+from eee_testbed.twin.families.fastpath.running_config import mac_text, render_interface
+from eee_testbed.twin.families.fastpath.shows import green as show_green
+from eee_testbed.twin.families.fastpath.shows import port as show_port
+from eee_testbed.twin.families.fastpath.shows import system as show_system
+from eee_testbed.twin.families.fastpath.shows import vlan as show_vlan
+from eee_testbed.twin.families.fastpath.shows.green import GreenView
+from eee_testbed.twin.families.fastpath.shows.port import PortView
+from eee_testbed.twin.families.fastpath.shows.system import FdbRow
+from eee_testbed.twin.switch.personality import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from twin.cli.grammar import Match
-    from twin.cli.shell import Handler, Reply, Session
-    from twin.families.fastpath.config import Config
-    from twin.families.fastpath.shows.statistics import Statistics
-    from twin.switch.device import SwitchDevice
-    from twin.switch.personality import Port
+    from eee_testbed.twin.cli.grammar import Match
+    from eee_testbed.twin.cli.shell import Handler, Reply, Session
+    from eee_testbed.twin.families.fastpath.config import Config
+    from eee_testbed.twin.families.fastpath.shows.statistics import Statistics
+    from eee_testbed.twin.switch.device import SwitchDevice
+    from eee_testbed.twin.switch.personality import Port
 
 CELSIUS = 46  # a lab at room temperature
 

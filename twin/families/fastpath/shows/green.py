@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from twin.families.fastpath.layout import Column, dotted, span, table
+from eee_testbed.twin.families.fastpath.layout import Column, dotted, span, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from twin.families.fastpath.config import PortConfig
-    from twin.switch.personality import Port
+    from eee_testbed.twin.families.fastpath.config import PortConfig
+    from eee_testbed.twin.switch.personality import Port
 
 WIDTH_CHARACTERS = 44
 DURATION_STEP_US = 10

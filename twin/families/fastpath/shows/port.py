@@ -9,17 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from twin.families.fastpath.config import MTU_DEFAULT_BYTE
-from twin.families.fastpath.layout import Column, dotted, enabled, span, table
-from twin.families.fastpath.ports import FORCIBLE_MBPS
+from eee_testbed.twin.families.fastpath.config import MTU_DEFAULT_BYTE
+from eee_testbed.twin.families.fastpath.layout import Column, dotted, enabled, span, table
+from eee_testbed.twin.families.fastpath.ports import FORCIBLE_MBPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from eee_engine import PortCounters, PortState
 
-    from twin.families.fastpath.config import PortConfig
-    from twin.switch.personality import Port
+    from eee_testbed.twin.families.fastpath.config import PortConfig
+    from eee_testbed.twin.switch.personality import Port
 
 
 @dataclass(frozen=True, slots=True)

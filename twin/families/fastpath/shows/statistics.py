@@ -12,15 +12,15 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from twin.families.fastpath.shows.green import HistoryRow
+from eee_testbed.twin.families.fastpath.shows.green import HistoryRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from eee_engine import PortCounters
 
-    from twin.families.fastpath.config import Config
-    from twin.switch.device import Event, SwitchDevice
+    from eee_testbed.twin.families.fastpath.config import Config
+    from eee_testbed.twin.switch.device import Event, SwitchDevice
 
 _LPI_KEYS = ("tx_lpi_events", "tx_lpi_us", "rx_lpi_events", "rx_lpi_us")
 

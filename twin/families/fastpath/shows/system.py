@@ -11,16 +11,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from twin.families.fastpath.layout import Column, dotted, table, uptime
-from twin.families.fastpath.ports import LAG_COUNT
-from twin.families.fastpath.running_config import mac_text
+from eee_testbed.twin.families.fastpath.layout import Column, dotted, table, uptime
+from eee_testbed.twin.families.fastpath.ports import LAG_COUNT
+from eee_testbed.twin.families.fastpath.running_config import mac_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from twin.families.fastpath.config import Config
-    from twin.families.fastpath.ports import Model
-    from twin.switch.personality import Neighbour, Port, User
+    from eee_testbed.twin.families.fastpath.config import Config
+    from eee_testbed.twin.families.fastpath.ports import Model
+    from eee_testbed.twin.switch.personality import Neighbour, Port, User
 
 FIRMWARE = "12.0.13.8"
 BOOTCODE = "B1.0.0.15"

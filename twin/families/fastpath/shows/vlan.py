@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twin.cli.tokens import format_list
-from twin.families.fastpath.config import VID_MAX, membership
-from twin.families.fastpath.layout import Column, dotted, enabled, table
+from eee_testbed.twin.cli.tokens import format_list
+from eee_testbed.twin.families.fastpath.config import VID_MAX, membership
+from eee_testbed.twin.families.fastpath.layout import Column, dotted, enabled, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from twin.families.fastpath.config import Config
-    from twin.switch.personality import Port
+    from eee_testbed.twin.families.fastpath.config import Config
+    from eee_testbed.twin.switch.personality import Port
 
 _ACCEPT = {"all": "Admit All", "tagged": "VLAN Only", "untagged": "Admit Untagged Only"}
 _VLANS = (

@@ -1,0 +1,1 @@
+"""Measures on a lab: samples, experiments, live views, regulation and studies."""

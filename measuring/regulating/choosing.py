@@ -1,0 +1,251 @@
+"""From a program's traffic to levels of a regulation: peaks, choices, plans. Pure."""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import numpy as np
+
+from eee_testbed.controller.model.state import State
+from eee_testbed.controller.planning.limits import Abilities
+from eee_testbed.controller.planning.regulate import cables_with
+from eee_testbed.controller.planning.regulated import (
+    Regulation,
+    baseline_of,
+    covering,
+    fixed,
+    regulable_network,
+    regulated,
+    regulation_of,
+    senders_of,
+    trunks_on,
+)
+from eee_testbed.controller.planning.routing_options import management_of
+from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.topology import Topology
+from eee_testbed.regulation.choice import Choice
+from eee_testbed.regulation.koibuchi import koibuchi
+from eee_testbed.regulation.least_power import least_power, lower_bound, trees_differ
+from eee_testbed.regulation.levels import Knob, Level, Levels, Watts, levels_of
+from eee_testbed.regulation.network import Network, Stream, Ways, channel_loads, tree_ways
+from eee_testbed.regulation.traffic import HostBytes, Senders, streams_of
+
+Method = Literal["koibuchi", "least", "both"]
+BASELINE: Final = "baseline"
+
+_PEAK: Final = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<unit>B|kB|MB|GB|%)")
+_UNITS: Final = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9}
+_ABOVE: Final = 1.001
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """A lab's trunks that are on, and what a program sends over the trees that are installed."""
+
+    lab: Lab
+    state: State
+    network: Network
+    senders: tuple[Senders, ...]
+    streams: tuple[Stream, ...]
+    trees: tuple[Ways, ...]
+
+    @classmethod
+    def of(cls, lab: Lab, state: State, byte_by_pair: HostBytes) -> "Traffic":
+        """From bytes by pair of hosts; PlanError if the lab has no trees."""
+        topology = Topology.of(lab)
+        network = regulable_network(lab, state, management_of(lab, None))
+        senders = senders_of(lab, state)
+        homes = {host: end.device for host, end in topology.homes.items()}
+        silent = sorted({pair[0] for pair in byte_by_pair} - {host for group in senders for host in group.hosts})
+        if silent:
+            raise LabError(f"{', '.join(silent)} sent traffic, but their switch ports are shut: enable them first.")
+        streams = streams_of(senders, homes, byte_by_pair)
+        trees = tuple(tree_ways(network, group.root, group.links) for group in senders)
+        return cls(lab, state, network, senders, streams, trees)
+
+    @property
+    def busiest_byte(self) -> int:
+        """On the busiest channel with all links on, per cable, rounded up."""
+        loads = channel_loads(self.streams, self.trees)
+        return max((-(-load // self.network.trunks[number].width) for (number, _), load in loads.items()), default=0)
+
+    def sleeping(self) -> frozenset[int]:
+        """Trunks that have EEE on at every port."""
+        trunks = Topology.of(self.lab).trunks
+        return frozenset(
+            number
+            for number in self.network.trunks
+            if all(self.state.port(*place).eee for place in cables_with(self.lab, trunks[number]))
+        )
+
+    def bridges(self) -> frozenset[int]:
+        """Trunks without which hosts would be apart."""
+        every = frozenset(self.network.trunks)
+        return frozenset(number for number in every if not self.network.connects(every - {number}))
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The acceptable amount of traffic on a channel: `text` as it is shown, bytes by trunk for one cable."""
+
+    text: str
+    byte_by_trunk: Mapping[int, float]
+
+
+def peak_in(text: str) -> tuple[float, str]:
+    """The number and the unit of a peak as a person writes it: 12MB, 500kB, 40%; LabError if it is none."""
+    found = _PEAK.fullmatch(text.strip())
+    if found is None or float(found["number"]) <= 0:
+        raise LabError(
+            f"'{text}' is no peak: give the amount that a channel may carry, as in --peak 12MB, or its share, as in "
+            "--peak 40%."
+        )
+    return float(found["number"]), found["unit"]
+
+
+def peak_named(text: str, network: Network, time_s: float) -> Peak:
+    """A peak as a person writes it; a share is one of what a cable can carry in the program's time."""
+    number, unit = peak_in(text)
+    if unit == "%":
+        by_trunk = {n: number / 100 * trunk.rate_mbps * 1e6 / 8 * time_s for n, trunk in network.trunks.items()}
+    else:
+        by_trunk = dict.fromkeys(network.trunks, number * _UNITS[unit])
+    return Peak(text.strip(), by_trunk)
+
+
+def swept(traffic: Traffic, count: int) -> tuple[Peak, ...]:
+    """So many peaks: from just above the busiest channel to more than the program sends, each the same factor apart."""
+    low = max(1.0, traffic.busiest_byte * _ABOVE)
+    high = max(low * _ABOVE, sum(sum(stream.byte_to.values()) for stream in traffic.streams) * _ABOVE)
+    values = np.geomspace(low, high, count) if count > 1 else np.array([low])
+    return tuple(Peak(byte_text(value), dict.fromkeys(traffic.network.trunks, float(value))) for value in values)
+
+
+def byte_text(value: float) -> str:
+    """An amount with three digits, as `peak_named` reads it."""
+    for unit in ("GB", "MB", "kB"):
+        if value >= _UNITS[unit]:
+            return f"{value / _UNITS[unit]:.3g}{unit}"
+    return f"{value:.3g}B"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A level of the regulation: its name, the peak that it keeps, and what was chosen."""
+
+    name: str
+    peak: str
+    levels: Levels
+    choice: Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was chosen under each peak; `same` are choices that set what another one sets too, by name."""
+
+    options: tuple[Option, ...]
+    baseline: Mapping[int, Level]
+    regulations: Mapping[str, Regulation]
+    same: Mapping[str, str]
+    trees_apart: Mapping[str, int]
+    """Of each peak, how many streams have other trees in the two methods' choices."""
+
+
+def choose(
+    traffic: Traffic,
+    peaks: Sequence[Peak],
+    knob: Knob,
+    method: Method,
+    watts: Watts,
+    abilities: Abilities,
+    *,
+    time_limit_s: float = 10.0,
+    seed: int = 1,
+    hold_us: int | None = None,
+) -> Options:
+    """Choices under each peak, and each proved to be reachable from the lab as it is; PlanError or LabError if not.
+
+    `hold_us` goes with the knob `hold`.
+    """
+    sleeping = traffic.sleeping()
+    network = _switchable(traffic, knob, abilities, sleeping)
+    found: list[Option] = []
+    apart: dict[str, int] = {}
+    for peak in peaks:
+        levels = levels_of(network, knob, peak.byte_by_trunk, watts, members=True, sleeping=sleeping)
+        own = []
+        if method != "least":
+            own.append(
+                Option(
+                    f"peak {peak.text}", peak.text, levels, koibuchi(network, traffic.streams, traffic.trees, levels)
+                )
+            )
+        if method != "koibuchi":
+            best = least_power(network, traffic.streams, traffic.trees, levels, time_limit_s=time_limit_s, seed=seed)
+            own.append(Option(f"least {peak.text}", peak.text, levels, best))
+        if len(own) > 1:
+            apart[peak.text] = trees_differ(own[0].choice, own[1].choice)
+        bound = own[-1].choice.bound_watt or lower_bound(network, traffic.streams, levels)
+        own = [replace(option, choice=replace(option.choice, bound_watt=bound)) for option in own]
+        found += own
+    baseline = {number: own[0] for number, own in found[0].levels.items()}
+    chosen = {BASELINE: baseline_of(traffic.senders, trunks_on(traffic.lab, traffic.state))}
+    chosen |= {option.name: regulation_of(traffic.senders, option.choice) for option in found}
+    same: dict[str, str] = {}
+    kept: dict[str, Regulation] = {}
+    covered = covering(chosen, traffic.state, traffic.lab)
+    for name, one in {name: replace(one, hold_us=hold_us) for name, one in covered.items()}.items():
+        other = next((other for other, known in kept.items() if known == one), None)
+        if other is None:
+            kept[name] = one
+        else:
+            same[name] = other
+    management = management_of(traffic.lab, None)
+    for one in kept.values():
+        regulated(traffic.lab, traffic.state, one, management, abilities)
+    return Options(tuple(found), baseline, kept, same, apart)
+
+
+def _switchable(traffic: Traffic, knob: Knob, abilities: Abilities, sleeping: Collection[int]) -> Network:
+    """The network, whose trunks that a knob cannot change are not switchable; LabError if that is all of them."""
+    network = traffic.network
+    if knob == "eee":
+        _require_awake(network, sleeping)
+    if knob == "hold":
+        network = fixed(network, _without_hold(traffic, abilities))
+    if knob != "off":
+        # A trunk without another path around it cannot have its traffic moved away while it restarts.
+        network = fixed(network, traffic.bridges())
+    return network
+
+
+def _require_awake(network: Network, sleeping: Collection[int]) -> None:
+    """LabError if EEE is on at every link that may be switched."""
+    if all(number in sleeping for number, trunk in network.trunks.items() if trunk.switchable):
+        raise LabError("EEE is on at every link already: switch it off with `eeectl eee off`, or use --knob off.")
+
+
+def _without_hold(traffic: Traffic, abilities: Abilities) -> frozenset[int]:
+    """Trunks whose hold time cannot be set at either end; LabError if that is all of them, or if EEE is on already."""
+    lab, network = traffic.lab, traffic.network
+    trunks = {number: Topology.of(lab).trunks[number] for number in network.trunks}
+    for number, link in trunks.items():
+        if (
+            any(traffic.state.port(*place).eee for place in cables_with(lab, link))
+            and network.trunks[number].switchable
+        ):
+            raise LabError(
+                f"EEE is on at {link.name} already, with a hold time of its own: switch it off with `eeectl eee off`, "
+                "or use --knob off."
+            )
+    able = {switch.name for switch in lab.switches if switch.name in abilities and abilities[switch.name].hold_settable}
+    without = frozenset(number for number, link in trunks.items() if able.isdisjoint((link.a.device, link.b.device)))
+    if without == trunks.keys():
+        families = sorted({switch.family for switch in lab.switches})
+        raise LabError(
+            f"no switch of lab {lab.name} can set a hold time ({', '.join(families)}): use --knob eee, which leaves it "
+            "to the switches."
+        )
+    return without
