@@ -5,10 +5,8 @@ The kernel sends SIGTERM when the other one dies, by whatever signal; a run then
 
 import os
 import signal
-from typing import Final
 
-PARENT: Final = "EEE_PARENT"
-"""The variable that names the process to end with."""
+from eee_testbed.measuring.study.ending import PARENT
 
 
 def follow_parent() -> None:

@@ -10,16 +10,10 @@ from cyclopts import Parameter
 from eee_testbed.eeectl.lab_name import LabName, known_lab, lab_operand
 from eee_testbed.eeectl.set_options import names_in
 from eee_testbed.lab.errors import LabError
-from eee_testbed.measuring.experiments.launchers.table import DEFAULT
+from eee_testbed.measuring.experiments.launchers.table import DEFAULT, launcher_content
 
 _Flag = Parameter(negative="")
 _COMMAND = "command"
-
-
-def launcher_content(launcher: str, words: str) -> dict[str, str]:
-    """The launcher as an experiment's file names it: nothing for the usual one."""
-    named = {"launcher": launcher} if launcher != DEFAULT else {}
-    return named | ({"launcher_words": words} if words else {})
 
 
 def program_of(program: str, command: Sequence[str], parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:

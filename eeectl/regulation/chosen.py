@@ -10,7 +10,7 @@ from eee_testbed.controller.planning.limits import abilities_of
 from eee_testbed.eeectl.lab_name import lab_in_reach
 from eee_testbed.eeectl.notice import Notice
 from eee_testbed.eeectl.program_options import LaunchOptions
-from eee_testbed.eeectl.regulation.measured import end
+from eee_testbed.eeectl.regulation.measured import end, ended_early
 from eee_testbed.eeectl.regulation.options import ChoiceOptions, KnobOptions, TrialOptions
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.model import Lab
@@ -24,7 +24,7 @@ from eee_testbed.measuring.regulating.choosing import Options, Traffic, choose
 from eee_testbed.measuring.regulating.comparison import FACT, Comparison
 from eee_testbed.measuring.regulating.in_trial import LoopsInTrials
 from eee_testbed.measuring.regulating.outcome import FACTOR, LOOPED, modelled_watts
-from eee_testbed.measuring.regulating.pre_run import ended_early, traffic_in
+from eee_testbed.measuring.regulating.pre_run import traffic_in
 from eee_testbed.regulation.levels import assumed_watts
 from eee_testbed.twin.lab.lateness import Lateness
 

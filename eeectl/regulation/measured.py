@@ -20,6 +20,13 @@ from eee_testbed.record.trials import read_trials
 from eee_testbed.twin.lab.lateness import Lateness
 
 
+def ended_early(done: RunResult, *, as_json: bool) -> int | None:
+    """The exit status of a command whose pre-run was stopped, failed or has no valid trial; None if it goes on."""
+    if done.outcome.valid and done.outcome.complete:
+        return None
+    return print_result(done, as_json=as_json)
+
+
 def resume_regulation(
     folder: Path,
     agree: Agree,

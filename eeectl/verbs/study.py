@@ -16,14 +16,13 @@ from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, PENDING
 from eee_testbed.eeectl.lab_name import LabName, lab_in_reach, lab_operand
 from eee_testbed.eeectl.notice import Notice
 from eee_testbed.eeectl.pace import Pace
-from eee_testbed.eeectl.program_options import launcher_content
 from eee_testbed.eeectl.set_options import names_in, pairs, share_of, value
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.lab.model import Lab
 from eee_testbed.lab.yaml_source import YamlSource
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
-from eee_testbed.measuring.experiments.launchers.table import DEFAULT
+from eee_testbed.measuring.experiments.launchers.table import DEFAULT, launcher_content
 from eee_testbed.measuring.experiments.validation import validate_experiment
 from eee_testbed.measuring.live.export.attach import ViewOptions
 from eee_testbed.measuring.study.commands import run_eeectl

@@ -10,11 +10,9 @@ from eee_testbed.analysis.programs.profile_reading import time_of
 from eee_testbed.benchmarks.program import Placement
 from eee_testbed.controller.model.state import State
 from eee_testbed.controller.planning.regulated import senders_of, trunks_on
-from eee_testbed.eeectl.run_output import print_result
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.model import Lab
 from eee_testbed.lab.topology import Topology
-from eee_testbed.measuring.experiments.session import RunResult
 from eee_testbed.measuring.experiments.traffic import read_traffic
 from eee_testbed.record.sample_tables import TABLES
 from eee_testbed.record.samples import RunSamples, increments
@@ -32,13 +30,6 @@ class PreRun:
     byte_by_pair: HostBytes
     time_s: float
     note: str
-
-
-def ended_early(done: RunResult, *, as_json: bool) -> int | None:
-    """The exit status of a command whose pre-run was stopped, failed or has no valid trial; None if it goes on."""
-    if done.outcome.valid and done.outcome.complete:
-        return None
-    return print_result(done, as_json=as_json)
 
 
 def traffic_in(folder: Path, lab: Lab, state: State, source: Source) -> PreRun:

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Final
 
-from eee_testbed.eeectl.exit_status import INTERRUPTED
-from eee_testbed.eeectl.parent import PARENT
 from eee_testbed.lab.errors import LabError
+from eee_testbed.measuring.study.ending import INTERRUPTED, PARENT
 
 _PROMPT_S: Final = 1.0
 """A signal that comes just before a wait for the subprocess begins is handled so much later."""

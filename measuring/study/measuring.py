@@ -18,11 +18,11 @@ from eee_testbed.analysis.interval import NotEnoughData
 from eee_testbed.analysis.links.probe_design import about_edge
 from eee_testbed.analysis.power.preflight import meter_precisions
 from eee_testbed.analysis.report.table import cell_text
-from eee_testbed.eeectl.exit_status import DONE, PENDING
 from eee_testbed.lab.fitting_table import print_table
 from eee_testbed.lab.model import Lab
 from eee_testbed.measuring.study import design
 from eee_testbed.measuring.study.decide import BlockKind, CannotBeKnown, Decision, Known, NeedsMore, Parameter, decide
+from eee_testbed.measuring.study.ending import DONE, PENDING
 from eee_testbed.measuring.study.folder import Block, StudyFolder
 from eee_testbed.measuring.study.parameters import (
     CARDS,

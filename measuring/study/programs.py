@@ -14,10 +14,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
-from eee_testbed.eeectl.program_options import launcher_content
 from eee_testbed.lab.errors import ExperimentError
 from eee_testbed.lab.yaml_source import plain, read_source
-from eee_testbed.measuring.experiments.launchers.table import DEFAULT
+from eee_testbed.measuring.experiments.launchers.table import DEFAULT, launcher_content
 from eee_testbed.measuring.study.design import StudiedProgram
 
 _REMEDY: Final = "name a file with a list of programs"

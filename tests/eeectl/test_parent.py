@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from eee_testbed.eeectl.parent import PARENT
+from eee_testbed.measuring.study.ending import PARENT
 
 _CHILD = """
 import pathlib, signal, sys

@@ -1,15 +1,14 @@
 """Tables on narrow terminals: no word is broken, no number is cut, and no line is wider than the terminal."""
 
 import io
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from eee_testbed import eeectl
 from eee_testbed.lab.fitting_table import print_table
+from tests.support import ROOT
 
 _OF_TEXT_ALONE = {
     "check.py",
@@ -71,7 +70,8 @@ def test_text_wraps_between_words_and_keeps_its_colour() -> None:
 
 
 def test_every_table_with_numbers_is_printed_so() -> None:
-    sources = [path for path in Path(eeectl.__file__).parent.rglob("*.py") if "rich.table" in path.read_text()]
+    folders = (ROOT / "eeectl", ROOT / "measuring" / "study")
+    sources = [path for folder in folders for path in folder.rglob("*.py") if "rich.table" in path.read_text()]
     without = {path.name for path in sources if "print_table" not in path.read_text()}
     assert without <= _OF_TEXT_ALONE
     assert len(sources) > len(without)

@@ -85,3 +85,9 @@ def chosen(name: str, words: str, environment: Mapping[str, str]) -> Choice:
         own_command.require_places(split)
     allocation = environment.get(slurm.ALLOCATION, "") if name == "slurm" else ""
     return Choice(launcher, split, allocation)
+
+
+def launcher_content(launcher: str, words: str) -> dict[str, str]:
+    """The launcher as an experiment's file names it: nothing for the usual one."""
+    named = {"launcher": launcher} if launcher != DEFAULT else {}
+    return named | ({"launcher_words": words} if words else {})

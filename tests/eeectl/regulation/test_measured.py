@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from eee_testbed.eeectl.exit_status import INTERRUPTED, REFUSED
+from eee_testbed.eeectl.regulation.measured import ended_early
 from eee_testbed.lab.errors import LabError
 from eee_testbed.measuring.experiments.running import Outcome
 from eee_testbed.measuring.experiments.session import RunResult
-from eee_testbed.measuring.regulating.pre_run import ended_early
 
 
 @pytest.mark.parametrize(
