@@ -6,7 +6,7 @@ export PATH := $(HOME)/.cargo/bin:$(CURDIR)/.venv/bin:$(CURDIR)/.tools/bin:$(PAT
 export OMP_NUM_THREADS := 1
 # Where Python may not keep what it compiled, each of hundreds of processes compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
-PACKAGES := agents analysis benchmarks controller dataset eee_testbed eeectl evaluation inventory lab playbooks record regulation simulation tests twin website
+PACKAGES := agents analysis benchmarks controller dataset eee_testbed eeectl evaluation inventory lab measuring playbooks record regulation simulation tests twin website
 PART := @tests/part.sh
 SIDE_BY_SIDE := $(MAKE) --keep-going --jobs 2 --output-sync=target --no-print-directory
 PYTEST := pytest --quiet --no-header --durations=25 --durations-min=5

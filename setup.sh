@@ -140,6 +140,10 @@ if [ -n "$wheels" ]; then
     say "ready: .venv/bin/eeectl"
     exit
 fi
+# A source distribution lacks the links that packages of a checkout are found by.
+sed -n 's|^\([a-z]*\) = "eee_testbed/\1"$|\1|p' pyproject.toml | while read -r name; do
+    [ -e "eee_testbed/$name" ] || ln -s "../$name" "eee_testbed/$name"
+done
 if ! (cd engine && cargo fetch --locked --offline --quiet 2>/dev/null); then
     say "fetching the engine's crates"
     (cd engine && cargo fetch --locked --quiet)

@@ -9,12 +9,14 @@ import ast
 from pathlib import Path
 
 _FOLDER = Path(__file__).resolve().parent
+_PACKAGE = "eee_testbed.agents"
 _LOADER = '''\
 """An agent and the modules that it needs; made by agents/pack.py."""
 import sys, types
-sys.modules.setdefault("agents", types.ModuleType("agents"))
+for _name in ("eee_testbed", {package!r}):
+    sys.modules[_name] = types.ModuleType(_name)
 for _name, _text in {modules!r}:
-    _module = types.ModuleType("agents." + _name)
+    _module = types.ModuleType({package!r} + "." + _name)
     sys.modules[_module.__name__] = _module
     exec(compile(_text, "agents/" + _name.replace(".", "/") + ".py", "exec"), _module.__dict__)
     _package, _, _short = _module.__name__.rpartition(".")
@@ -30,9 +32,9 @@ def _imported(text: str) -> list[str]:
     for node in ast.walk(ast.parse(text)):
         if not isinstance(node, ast.ImportFrom):
             continue
-        root, *inside = str(node.module).split(".")
-        if root != "agents":
+        if not f"{node.module}.".startswith(f"{_PACKAGE}."):
             continue
+        inside = str(node.module).split(".")[2:]
         if _FOLDER.joinpath(*inside).is_dir():
             found += [".".join([*inside, alias.name]) for alias in node.names]
         else:
@@ -57,4 +59,4 @@ def packed(agent: str) -> str:
     modules: dict[str, str] = {}
     _in_order(text, modules)
     doc = ast.get_docstring(ast.parse(text))
-    return _LOADER.format(modules=list(modules.items()), doc=doc, text=text, agent=agent)
+    return _LOADER.format(package=_PACKAGE, modules=list(modules.items()), doc=doc, text=text, agent=agent)

@@ -1,1 +1,4 @@
 """The data set: power against packet interval, points of studies and truths, and measured files of others."""
+
+if not __name__.startswith("eee_testbed."):
+    raise ImportError(f"{__name__} is a folder of a checkout: import eee_testbed.{__name__}.")

@@ -84,7 +84,7 @@ def section(name: str, *runs: RunFrames, calibration: CalibrationFrames | None =
     >>> section("networks", open_run("runs/study"))
     Traceback (most recent call last):
     ...
-    eee_testbed.lab.errors.LabError: On other networks: no calibration was given: `eeectl fit runs/study --output calibration.yaml`.
+    eee_testbed.lab.errors.LabError: On other networks: no calibration was given: `eeectl fit ...`.
 
     """
     data = read_report_data([run.folder for run in runs], None if calibration is None else calibration.content, "")

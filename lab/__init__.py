@@ -1,1 +1,4 @@
 """What a lab is: its model, its inventory, credentials by reference, and the tree of errors."""
+
+if not __name__.startswith("eee_testbed."):
+    raise ImportError(f"{__name__} is a folder of a checkout: import eee_testbed.{__name__}.")

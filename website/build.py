@@ -90,7 +90,8 @@ def _place(pages: Path, name: Path) -> Path:
 
 
 def _api_page(root: Path) -> str:
-    names = sorted(f"{_PUBLIC}.{module.name}" for module in pkgutil.iter_modules([str(root / _PUBLIC)]))
+    public = (module.name for module in pkgutil.iter_modules([str(root / _PUBLIC)]) if not module.ispkg)
+    names = sorted(f"{_PUBLIC}.{name}" for name in public)
     about = f"# The Python package `{_PUBLIC}`\n\n::: {_PUBLIC}\n    options: {{members: false}}\n"
     return about + "".join(f"\n## `{name}`\n\n::: {name}\n" for name in names)
 

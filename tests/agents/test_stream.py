@@ -91,7 +91,7 @@ def test_an_agent_needs_the_standard_library_alone(agent: str) -> None:
                 modules.add(str(node.module).partition(".")[0])
             elif isinstance(node, ast.Constant) and isinstance(node.value, str) and "import annotations" in node.value:
                 texts.append(node.value)
-    assert modules <= {"agents", *sys.stdlib_module_names}
+    assert modules <= {"eee_testbed", *sys.stdlib_module_names}
     assert "json" in modules
 
 

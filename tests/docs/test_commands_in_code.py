@@ -11,7 +11,7 @@ from cyclopts.exceptions import CycloptsError
 
 from eee_testbed.eeectl.application import app
 from tests.support import ROOT
-from tests.support.covers import PACKAGES
+from tests.support.packages import PACKAGES
 
 _QUOTED = re.compile(r"`((?:sudo \S+ )?eeectl [^`]+)`")
 _TELLS = re.compile(r"(?:^|: |run |see |as in |continue the study with )(eeectl [a-z][^`;,|&]*?)(?:\.$|; |, |: |$)")

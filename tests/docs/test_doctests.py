@@ -7,13 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import ROOT
-
-PACKAGES = tuple(
-    path.parent.name
-    for path in sorted(ROOT.glob("*/__init__.py"))
-    if path.parent.name not in ("tests", "inventory", "eee_testbed")
-)
-"""Those of `eee_testbed` need a run: tests/eee_testbed."""
+from tests.support.packages import PACKAGES, module_of
 
 PURE_MODELS = (
     "eee_testbed.analysis.interval",
@@ -36,16 +30,13 @@ PURE_MODELS = (
 """Models that have to have examples."""
 
 
-def _module(path: Path) -> str:
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-
-
 WITH_EXAMPLES = sorted(
-    _module(path)
-    for package in PACKAGES
+    module_of(str(path.relative_to(ROOT)))
+    for package in (*PACKAGES, "evaluation", "playbooks", "website")
     for path in (ROOT / package).rglob("*.py")
     if ">>> " in path.read_text(encoding="utf-8")
 )
+"""Modules with examples; those of `eee_testbed` itself need a run: tests/eee_testbed."""
 
 
 def test_the_pure_models_have_examples() -> None:

@@ -14,7 +14,8 @@ from eee_testbed.analysis.report.page import SECTIONS
 from tests.support.data_set import write_small
 from tests.support.measured.synthetic_run import write_measured, write_run
 
-MODULES = ["eee_testbed", *(f"eee_testbed.{found.name}" for found in pkgutil.iter_modules(eee_testbed.__path__))]
+_PUBLIC = (found.name for found in pkgutil.iter_modules(eee_testbed.__path__) if not found.ispkg)
+MODULES = ["eee_testbed", *(f"eee_testbed.{name}" for name in _PUBLIC)]
 
 
 @pytest.fixture(scope="module")

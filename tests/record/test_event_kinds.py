@@ -10,7 +10,7 @@ from eee_testbed.record.event_kinds import EventKind
 from eee_testbed.record.event_text import sentence_of
 from tests.support import ROOT
 
-_PACKAGES = ("record", "analysis", "controller", "eeectl")
+_PACKAGES = ("record", "analysis", "controller", "measuring", "eeectl")
 _VALUES = {kind.value for kind in EventKind}
 _FACTS = {
     "source": "sw1",

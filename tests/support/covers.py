@@ -10,23 +10,8 @@ from pathlib import Path
 from typing import Final, Self
 
 from tests.support import ROOT
+from tests.support.packages import PACKAGE, PACKAGES, module_of
 
-PACKAGES: Final = (
-    *(
-        "agents",
-        "analysis",
-        "benchmarks",
-        "controller",
-        "dataset",
-        "eee_testbed",
-        "eeectl",
-        "evaluation",
-        "lab",
-        "record",
-        "regulation",
-    ),
-    *("simulation", "twin"),
-)
 BY_NAME: Final[Mapping[str, tuple[str, ...]]] = {
     "eeectl/verbs/": ("tests/eeectl/verbs", "tests/eeectl/live"),
     "eeectl/": ("tests/eeectl",),
@@ -54,15 +39,14 @@ class Coverage:
     @classmethod
     def read(cls) -> Self:
         """Read all files; imports inside functions count."""
-        modules = [path for name in PACKAGES for path in sorted((ROOT / name).rglob("*.py"))]
+        modules = [path for name in (*PACKAGES, PACKAGE, "evaluation") for path in sorted((ROOT / name).rglob("*.py"))]
         tests = sorted((ROOT / "tests").rglob("test_*.py"))
         support = sorted({*(ROOT / "tests" / "support").rglob("*.py")} - {*tests})
-        names = {str(path.relative_to(ROOT)) for path in (*modules, *support)}
+        places = {module_of(path): path for path in (str(one.relative_to(ROOT)) for one in (*modules, *support))}
         users: dict[str, set[str]] = defaultdict(set)
         for path in (*modules, *support, *tests):
             for name in _imported(ast.parse(path.read_text(encoding="utf-8"))):
-                start = name.replace(".", "/")
-                for place in {f"{start}.py", f"{start}/__init__.py"} & names:
+                if place := places.get(name):
                     users[place].add(str(path.relative_to(ROOT)))
         product = (str(path.relative_to(ROOT)) for path in modules)
         own = tuple(name for name in product if not name.endswith("__init__.py"))

@@ -16,6 +16,8 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from tests.support.packages import PACKAGE, module_of
+
 _READS_ALL: Final = re.compile(rb"^import subprocess|\bROOT\b|\beeectl: Eeectl\b", re.MULTILINE)
 _ROOT: Final = "tests/support/__init__.py"
 _SENT_AS_TEXT: Final = ("agents/", "benchmarks/on_nodes/", "playbooks/")
@@ -60,7 +62,7 @@ class Sources:
     @cached_property
     def _modules(self) -> dict[str, str]:
         """Paths by names of modules."""
-        return {_name(path): path for path in self.files if path.endswith(".py")}
+        return {module_of(path): path for path in self.files if path.endswith(".py")}
 
     @cached_property
     def _needs(self) -> dict[str, frozenset[str]]:
@@ -69,7 +71,8 @@ class Sources:
     def _imported(self, path: str) -> Iterator[str]:
         for name in _named(ast.parse(self.files[path]), _package(path)):
             parts = name.split(".")
-            for end in range(1, len(parts) + 1):
+            inside = len(parts) > 1 and parts[0] == PACKAGE  # it imports its names when they are used
+            for end in range(1 + inside, len(parts) + 1):
                 if found := self._modules.get(".".join(parts[:end])):
                     yield found
 
@@ -82,12 +85,8 @@ class Sources:
         return found
 
 
-def _name(path: str) -> str:
-    return ".".join(PurePosixPath(path.removesuffix(".py").removesuffix("/__init__")).parts)
-
-
 def _package(path: str) -> str:
-    return ".".join(PurePosixPath(path).parent.parts)
+    return module_of(str(PurePosixPath(path).parent))
 
 
 def _named(tree: ast.AST, package: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from tests.support.sources import Sources, files_of
 
 _FILES = {
     "lab/__init__.py": b"",
-    "lab/model.py": b"import lab.parts\n",
+    "lab/model.py": b"import eee_testbed.lab.parts\n",
     "lab/parts.py": b"",
     "lab/other.py": b"",
     "verbs/__init__.py": b"",

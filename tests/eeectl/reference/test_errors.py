@@ -4,6 +4,7 @@ import importlib
 
 from eee_testbed.eeectl.reference.errors import error_tree
 from eee_testbed.lab.errors import LabError
+from tests.support.packages import module_of
 
 
 def test_each_error_stands_below_its_own_base() -> None:
@@ -11,7 +12,7 @@ def test_each_error_stands_below_its_own_base() -> None:
     for line in error_tree().splitlines():
         name, file = line.split("`")[1], line.partition("(")[2].partition(")")[0]
         depth = (len(line) - len(line.lstrip())) // 2
-        error = getattr(importlib.import_module(file.removesuffix(".py").replace("/", ".")), name)
+        error = getattr(importlib.import_module(module_of(file)), name)
         assert issubclass(error, LabError)
         above = [*above[:depth], name]
         assert [base.__name__ for base in reversed(error.__mro__) if issubclass(base, LabError)] == above

@@ -112,7 +112,8 @@ def test_kill_of_the_daemon_leaves_nothing_after_the_next_command(lab: Traces, e
 @pytest.mark.parametrize("after", ["making hosts", "starting switches", "waiting for links"])
 def test_ctrl_c_in_up_leaves_nothing(lab: Traces, eeectl_environment: dict[str, str], after: str) -> None:
     script = (
-        "import os, signal, sys\nfrom eee_testbed.eeectl import cli\nfrom eee_testbed.twin.lab import lifecycle as lab\n"
+        "import os, signal, sys\nfrom eee_testbed.eeectl import cli\n"
+        "from eee_testbed.twin.lab import lifecycle as lab\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "real = lab.up\n"
         "def up(name, progress, rate):\n"
@@ -206,8 +207,9 @@ def test_two_labs_side_by_side_and_a_clash(
 
 def test_refusal_for_others_than_root(lab: Traces, eeectl_environment: dict[str, str]) -> None:
     # Once as root, as the checkout may be in a folder of root's alone: everything is imported then.
-    script = "import os, sys\nimport controller.checking.lab_check, eeectl.interactive, twin.families.table\n"
-    script += "from eee_testbed.eeectl import cli\ncli.run(['lab', 'up', '/nowhere'])\n"
+    script = "import os, sys\nimport eee_testbed.controller.checking.lab_check, eee_testbed.eeectl.interactive\n"
+    script += "import eee_testbed.twin.families.table\nfrom eee_testbed.eeectl import cli\n"
+    script += "cli.run(['lab', 'up', '/nowhere'])\n"
     script += "os.setuid(65534)\nsys.exit(cli.run(sys.argv[1:]))\n"
     for verb in ("up", "down"):
         done = subprocess.run(
