@@ -42,7 +42,7 @@ def test_other_verbs_get_all_words(verb: object) -> None:
         (["bench", "alltoall", "--", "/shared/halo"], 1, "both program alltoall and the command /shared/halo"),
         (["sweep"], 1, "no program is named"),
         (["sweep", "--set", "words=/shared/a", "--", "/shared/b"], 1, "both --set words and the command /shared/b"),
-        (["bench"], 2, "no program is named"),
+        (["bench"], 1, "no program is named"),
         (["study", "--lab", "nowhere", "--", "/shared/halo", "--lab", "virtual"], 1, "no lab 'nowhere'"),
         (["study", "nowhere", "--", "/shared/halo", "-n", "3"], 1, "no lab 'nowhere'"),
     ],

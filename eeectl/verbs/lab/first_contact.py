@@ -145,7 +145,7 @@ def first_contact(
         met = meet(contact, confirm, lambda doing: print(f"{one.name}: {doing}", file=sys.stderr))
     except LabError as error:
         text = str(error).rstrip(".")
-        raise LabError(f"{text}; nothing was saved: power-cycle the switch to discard the changes.") from error
+        raise LabError(f"{text}; nothing was saved: power-cycle the switch to discard them.") from error
     _print_met(contact, met)
     return DONE
 

@@ -145,13 +145,13 @@ def read_all(sw: Switch, answers: Answers) -> None:
     ("oid", "value", "said"),
     [
         (f"{BASE}.1.4.1.2.3", None, "no bridge port for p3"),
-        (f"{BASE}.7.1.4.5.1.1.7", None, "no row 7"),
+        (f"{BASE}.7.1.4.5.1.1.7", None, "row 7 is missing"),
         (f"{BASE}.7.1.4.3.1.2.1", None, "VLAN 1 exists"),
         (f"{BASE}.7.1.4.3.1.2.1", 7, "not a list of ports"),
         (f"{BASE}.7.1.4.5.1.1.7", b"\1", "not a number"),
         (f"{BASE}.7.1.4.5.1.1.7.1", 1, "index 7.1"),
         (f"1.3.6.1.2.1.26.5.1.1.1.{if_index(2)}.1", 2, "p2 does not negotiate"),
-        (f"1.3.6.1.2.1.2.2.1.7.{if_index(2)}", None, f"no row {if_index(2)}"),
+        (f"1.3.6.1.2.1.2.2.1.7.{if_index(2)}", None, f"row {if_index(2)} is missing"),
     ],
 )
 def test_answers_that_contradict_each_other_are_unreadable(oid: str, value: SnmpValue | None, said: str) -> None:

@@ -65,5 +65,5 @@ def test_levels_are_planned_from_any_other() -> None:
 def test_a_level_without_its_choice_is_refused() -> None:
     content = _experiment().model_dump(mode="json", by_alias=True)
     content["factors"]["regulation"]["levels"].append("more")
-    with pytest.raises(ValidationError, match="each level of a factor of kind regulation"):
+    with pytest.raises(ValidationError, match="lacks a level of a factor of kind regulation"):
         Experiment.model_validate(content)

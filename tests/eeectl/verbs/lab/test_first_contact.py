@@ -144,7 +144,8 @@ def test_what_went_wrong_after_the_first_line_says_how_to_undo_it(
     printed = capsys.readouterr()
     _no_secret(printed.out + printed.err)
     assert (
-        "refused 'lldp transmit' with: % Invalid input; nothing was saved: switch its power off and on" in printed.err
+        "refused 'lldp transmit' with: % Invalid input; nothing was saved: power-cycle the switch to discard them"
+        in printed.err
     )
 
 
