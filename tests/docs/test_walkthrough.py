@@ -102,15 +102,9 @@ def reader(tmp_path: Path, rights: None) -> Iterator[Reader]:  # noqa: ARG001 - 
     shutil.rmtree(person.state, ignore_errors=True)
 
 
-def _tested(page: Path) -> object:
-    """A page whose lab slows down as it needs to is a walk, beside which another may go on."""
-    slows = any("lab up virtual --rate auto" in block.text for block in run_blocks(page))
-    return pytest.param(page, id=str(page.relative_to(ROOT)), marks=[pytest.mark.walk] if slows else [])
-
-
 @pytest.mark.lab
 @pytest.mark.alone
-@pytest.mark.parametrize("page", [_tested(page) for page in PAGES])
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_blocks_of_a_page_run_in_order(page: Path, reader: Reader) -> None:
     script = _SHELL + "".join(f"echo '## {one.place}'\n{reader.words(one.text)}" for one in run_blocks(page))
     done = reader.shell(script)

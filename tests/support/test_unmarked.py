@@ -33,4 +33,4 @@ def test_marks_of_a_conftest_are_those_of_its_folder() -> None:
     live = ROOT / "tests" / "twin" / "live"
     assert "mark" not in (live / "test_eee.py").read_text()
     assert can_hold(live / "test_eee.py", "lab and alone")
-    assert not can_hold(live / "test_eee.py", "walk")
+    assert not can_hold(live / "test_eee.py", "smoke")
