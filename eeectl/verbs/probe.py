@@ -67,7 +67,8 @@ def probe(
     """Send echoes from one host to another after pauses; show round-trip time by pause, and the links' EEE policy.
 
     The path is the inventory's: which ports and cards an echo passes. The switches are asked first whether EEE is in
-    force on it.
+    force on it. Echoes among which a link changed, or frames of a virtual lab were late, are not valid: they are sent
+    again, twice at most.
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ def probe(
         "blocks": 1,
         "seed": seed,
     }
-    content |= {"guards": {"retries": 0}, "recordings": {"user": agent_user}, "sampling": {"lpi_period_s": 0}}
+    content |= {"guards": {"retry_failed": False}, "recordings": {"user": agent_user}, "sampling": {"lpi_period_s": 0}}
     if paired:
         links = path_links(known, (a, b))
         if not links:
@@ -144,14 +145,14 @@ def probe(
     result = run_new(experiment, source, RunOptions(runs), Lateness.of)
     trials = read_trials(result.folder)
     failed = next((trial for trial in trials if trial.state == "failed"), None)
-    if failed is not None or len(trials) < 1 + paired:
+    if failed is not None or result.outcome.interrupted or len(trials) < 1 + paired:
         path = trial_folder(result.folder, 0) / ECHOES
         why = (failed.why if failed else "") or str(result.outcome.cause or "it was stopped")
         where = f" The echoes until then are in {path}." if path.exists() else ""
         sentence = f"the probe is not valid: {why}{where}"
         raise KeyboardInterrupt(sentence) if result.outcome.interrupted else LabError(sentence)
-    shown = [_Shown.of(a, trial) for trial in trials]
-    invalid = next((trial.why for trial in trials if not trial.valid), "")
+    kept, invalid = counted(trials, 1 + paired)
+    shown = [_Shown.of(a, trial) for trial in kept]
     found, policy, why = (None, None, "") if no_fit or invalid else _policy(result.folder)
     if as_json:
         print(json.dumps(_plain(result.folder, shown, found, policy, why or invalid), indent=1))
@@ -163,6 +164,14 @@ def probe(
     if invalid:
         raise LabError(f"the probe is not valid: {invalid}")
     return DONE
+
+
+def counted(trials: Sequence[Trial], slots: int) -> tuple[Sequence[Trial], str]:
+    """The valid trials; if slots lack one, all trials, and why the last invalid one is not valid."""
+    valid = [trial for trial in trials if trial.valid]
+    if len(valid) >= slots:
+        return valid, ""
+    return trials, next(trial.why for trial in reversed(trials) if not trial.valid)
 
 
 @dataclass(frozen=True, slots=True)

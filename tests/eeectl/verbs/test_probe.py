@@ -1,7 +1,10 @@
-"""How a probe's policy is put into words: what is claimed, and what is not."""
+"""How a probe's policy is put into words: what is claimed, and what is not. Which of its trials count."""
+
+from pathlib import Path
 
 from eee_testbed.analysis.calibration import Estimate, LinkPolicy
-from eee_testbed.eeectl.verbs.probe import policy_lines
+from eee_testbed.eeectl.verbs.probe import counted, policy_lines
+from eee_testbed.record.trials import Trial
 
 
 def _about(value: float, half: float = 1.0) -> Estimate:
@@ -51,3 +54,19 @@ def test_without_echoes_with_eee_off_it_is_no_claim() -> None:
 def test_off_says_up_to_which_gap() -> None:
     off = PAIR.model_copy(update={"kind": "off", "hold_us": None, "wake_us": None, "path_wake_us": None})
     assert policy_lines(off, paired=True) == ["policy: off, nothing slept after gaps of up to 4000 us"]
+
+
+def _trial(number: int, why: str = "") -> Trial:
+    state = "invalid" if why else "valid"
+    at_ns = (number, number + 1)
+    return Trial(number, 0, 0, 0, {}, "probe", "", {}, (), 0, state, why, None, *at_ns, {}, Path())
+
+
+def test_a_trial_that_was_repeated_does_not_count() -> None:
+    late, valid = _trial(0, "the twin was 512 us late"), _trial(1)
+    assert counted([late, valid], 1) == ([valid], "")
+
+
+def test_without_enough_valid_trials_all_are_shown_with_the_last_reason() -> None:
+    trials = [_trial(0), _trial(1, "the twin was 512 us late"), _trial(2, "sw1:gi1/0/1 went down")]
+    assert counted(trials, 2) == (trials, "sw1:gi1/0/1 went down")
