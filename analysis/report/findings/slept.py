@@ -40,7 +40,7 @@ def slept(data: ReportData) -> Finding:
             _TOPIC,
             f"{had} While programs ran, their ports slept by their own counters: {listed(asleep, 6)} of the time.",
         )
-    gaps = dict.fromkeys(words for run, _ in found for words in _gaps(run.profiles, data.calibration))
+    gaps = _gaps([profile for run, _ in found for profile in run.profiles], data.calibration)
     if gaps:
         return Finding(_TOPIC, f"{had} No counter says how long they slept; {'; '.join(gaps)}.")
     why = "Whether they slept is not known: no switch counted it during a trial, and no echoes were fitted"
@@ -94,14 +94,16 @@ def _counted(run: RunData, trials: Sequence[Trial]) -> Iterator[tuple[str, float
     yield from ((port, min(sum(own), 1.0)) for port, own in shares.items())
 
 
-def _gaps(profiles: Iterable[Profile], calibration: Calibration | None) -> Iterator[str]:
-    """How many gaps of a program's nodes were longer than the fitted hold."""
+def _gaps(profiles: Iterable[Profile], calibration: Calibration | None) -> Sequence[str]:
+    """How many gaps of each program's nodes were longer than the fitted hold: over its settings, least and most."""
+    none_sleeps: dict[str, None] = {}
+    percents: dict[str, list[float]] = {}
     for profile in profiles:
         link = None if calibration is None else link_of(calibration, profile, None)
         if link is None or not profile.gaps:
             continue
         if link.kind == "off":
-            yield f"echoes of {profile.program} found that none sleeps"
+            none_sleeps[profile.program] = None
             continue
         longer = total = 0.0
         for direction, policy in sleeping_policies(link, profile).items():
@@ -110,4 +112,17 @@ def _gaps(profiles: Iterable[Profile], calibration: Calibration | None) -> Itera
                 longer += float(np.sum(count[gap_us > policy.hold_us]))
                 total += float(np.sum(count))
         if total:
-            yield f"of {profile.program}'s gaps {100 * longer / total:.2g} % are longer than the fitted hold"
+            percents.setdefault(profile.program, []).append(100 * longer / total)
+    return [*(f"echoes of {program} found that none sleeps" for program in none_sleeps), *longer_gaps(percents)]
+
+
+def longer_gaps(percents: Mapping[str, Sequence[float]]) -> Sequence[str]:
+    """A sentence for each program, from the percentages of gaps longer than the hold with each of its settings."""
+    return [
+        f"of {program}'s gaps {_range(shares)} are longer than the fitted hold" for program, shares in percents.items()
+    ]
+
+
+def _range(percents: Sequence[float]) -> str:
+    least, most = f"{min(percents):.2g}", f"{max(percents):.2g}"
+    return f"{least} %" if least == most else f"{least} to {most} %, by its settings,"

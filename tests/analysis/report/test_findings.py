@@ -15,6 +15,7 @@ from eee_testbed.analysis.report.doubts import doubts_of
 from eee_testbed.analysis.report.energies import energy_of_trial, meters_of
 from eee_testbed.analysis.report.estimates import estimated
 from eee_testbed.analysis.report.findings.finding import Finding
+from eee_testbed.analysis.report.findings.slept import longer_gaps
 from eee_testbed.analysis.report.findings.table import findings_of
 from eee_testbed.analysis.report.page import page, report_of
 from eee_testbed.analysis.report.report_data import read_report_data, slower_percents
@@ -323,3 +324,10 @@ def test_links_off_are_named_with_what_they_cost(tmp_path: Path) -> None:
     sentence = _found(write_run(tmp_path, write_regulation, write_probe), None)["Which links could be off"].sentence
     assert re.match(r"With all trunks and uplink off, hpl 4x2 took 2[23]\.\d+ % \(.* to .*\) longer; ", sentence)
     assert "less power" in sentence
+
+
+def test_gaps_of_a_program_that_ran_with_several_settings_are_told_once() -> None:
+    assert longer_gaps({"alltoall": [0.074, 50.2, 0.45], "halo": [12.0]}) == [
+        "of alltoall's gaps 0.074 to 50 %, by its settings, are longer than the fitted hold",
+        "of halo's gaps 12 % are longer than the fitted hold",
+    ]
