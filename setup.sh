@@ -27,7 +27,7 @@ packages=(
     openssh-server openssh-client openmpi-bin              # what runs on the virtual hosts
     libopenmpi-dev gfortran                                # mpicc, mpif90
     iproute2 iputils-ping ethtool tcpdump iperf3 util-linux procps
-    snmp sshpass jq                                        # what the tests and a visitor use
+    snmp sshpass jq git                                    # what the tests and a visitor use
     openvswitch-switch prometheus-snmp-exporter            # what the speed benchmarks compare with
     prometheus victoria-metrics                            # what the exporters are tested against
     libcap2-bin python3-apt gnupg                          # the playbook for nodes, tried on virtual hosts
