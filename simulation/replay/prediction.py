@@ -12,6 +12,7 @@ link, also on cards.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import hypot, sqrt
 from pathlib import Path
 from statistics import fmean
@@ -229,13 +230,17 @@ class NetworkReplays:
         nodes_watt = _around([by_use(carried[0].nodes, utilization(one), known or PAPER_POWER) for one in replays])
         return ModelPower("Andujar", ratio, watt), nodes_watt, [said]
 
+    @cached_property
+    def _running(self) -> int:
+        """Nodes that run a program: jobs' files are read for it, once for all questions."""
+        _, nodes, _ = size_of(self._description)
+        return running_nodes(self._programs, nodes)
+
     def _nodes_by_load(self, carried: Sequence[Carried]) -> tuple[Interval | None, list[str]]:
         known = self._calibration.power.nodes
         if not known:
             return None, ["no node's power was fitted: energy is that of the network alone."]
-        count = carried[0].nodes
-        running = running_nodes(self._programs, count)
-        watt = _around([by_load(count, running, one.node_shares, known) for one in carried])
+        watt = _around([by_load(one.nodes, self._running, one.node_shares, known) for one in carried])
         return watt, unknown_of(known, carried[0].node_shares)
 
     def _packet_byte(self) -> int:
