@@ -1,6 +1,6 @@
-"""Files that cannot hold a test which was asked for by its marks are not read: all of them take ten seconds a process.
+"""Skips test files that lack the marks asked for: reading all files takes each process ten seconds.
 
-A file's tests can have the marks that it names (`mark.lab`), or that a conftest.py above it does.
+A file has the marks that it names (`mark.lab`), and those that a conftest.py above it names.
 """
 
 import itertools
