@@ -81,8 +81,8 @@ class Person:
         text = re.sub(r"(eeectl study .*) --budget \S+", r"\1 --yes --budget 3m", text)
         clock = f"eeectl lab clock {self.name}"
         text = re.sub(r"^eeectl bench ", rf"{clock} 1/8\n\g<0>", text, flags=re.MULTILINE)
-        plays = r"^ansible-playbook .* (site|experiment)\.yml"
-        return re.sub(plays, rf"{clock} auto\n\g<0>", text, flags=re.MULTILINE)
+        measuring = r"^(ansible-playbook .* (site|experiment)\.yml|eeectl study )"
+        return re.sub(measuring, rf"{clock} auto\n\g<0>", text, flags=re.MULTILINE)
 
     def environment(self) -> Mapping[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "EEE_"))}
