@@ -14,7 +14,7 @@ It is started over SSH, one on each node of a job, and exchanges JSON lines with
 `begin`: whoever opens it for reading waits for the line of that name. Files that match `parts` may be large: they come
 in order, as parts that are packed by zlib.
 
-After `fetch`, when the connection ends, and when no line came for `linger_s` (the network is cut), it kills every
+After `fetch`, when the connection ends, and when no line came for `linger_s` (the network is cut), it ends every
 process of the job on this node and removes the folder. A process is of the job if EEE_JOB is `job` in its environment,
 or if it works in the folder.
 """
@@ -42,6 +42,7 @@ from typing import Any
 _PARENT = Path("/tmp")  # noqa: S108 - the same on all nodes; the folder below it is made for its owner alone
 _KILLING_S = 10.0
 _PREPARING_S = 20.0
+_POLITE_S = 3.0
 _AGAIN_S = 0.05
 _GATE = "begin"
 _ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
@@ -127,20 +128,28 @@ def has_unread_environment(process: Path) -> bool:
     return env_start != env_end or env_end == "0"
 
 
-def kill_all(job: str, folder: Path, of_job: Callable[[Path, bytes, Path], bool | None] = is_of) -> int:
-    """Kill what is of the job until nothing is, as `of_job` answers for each process; how many were killed."""
+def kill_all(
+    job: str, folder: Path, of_job: Callable[[Path, bytes, Path], bool | None] = is_of, patience_s: float = _POLITE_S
+) -> int:
+    """End what is of the job until nothing is, as `of_job` answers for each process; how many were ended.
+
+    First by SIGTERM, and by SIGKILL after `patience_s`: a launcher that ends by itself gives its nodes back to the
+    batch system, which holds them for one that was killed.
+    """
     mark, own = f"EEE_JOB={job}".encode(), str(os.getpid())
     killed: set[str] = set()
-    end_s = time.monotonic() + _KILLING_S
+    begun_s = time.monotonic()
+    end_s = begun_s + _KILLING_S
     while time.monotonic() < end_s:
         processes = [path for path in Path("/proc").iterdir() if path.name.isdigit() and path.name != own]
         seen = {path.name: of_job(path, mark, folder) for path in processes}
         if not any(of is not False for of in seen.values()):
             break
         found = {number for number, of in seen.items() if of}
-        for number in found:
+        patient = time.monotonic() < begun_s + patience_s
+        for number in found - killed if patient else found:
             with contextlib.suppress(ProcessLookupError):
-                os.kill(int(number), signal.SIGKILL)
+                os.kill(int(number), signal.SIGTERM if patient else signal.SIGKILL)
         killed |= found
         time.sleep(_AGAIN_S)  # they are not our children, and may be starting others: look again
     return len(killed)
@@ -173,35 +182,55 @@ def say(message: Mapping[str, Any]) -> None:
     sys.stdout.flush()
 
 
+def end(*_: object) -> None:
+    """The first signal ends the keeper; no other may cut its clearing up short."""
+    ignore_signals()
+    sys.exit(1)
+
+
+def ignore_signals() -> None:
+    """Such as the hangup after the last answer: the keeper is ending anyway."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def keep(job: Mapping[str, Any], folder: Path, lines: Lines) -> None:
+    """Say what this node has, wait for the end, and answer what is fetched."""
+    absent = missing(job["commands"], job["modules"])
+    found = {"folder": str(folder), "missing": absent, "unprepared": prepare(job["prepare"], folder)}
+    cpus = len(os.sched_getaffinity(0))
+    say({**found, "cpus": cpus, "user": getpass.getuser(), "uid": os.getuid()})
+    order: dict[str, Any] | None = {}
+    while order is not None and "fetch" not in order:
+        if "begin" in order:
+            # Reading and writing: it neither waits for a reader nor fails without one. Open until the end.
+            os.open(folder / _GATE, os.O_RDWR | os.O_CLOEXEC)
+        line = lines.next(job["linger_s"])
+        order = None if line is None else json.loads(line or b"{}")
+    killed = kill_all(job["job"], folder)
+    if order is not None:
+        say_parts(folder, order.get("parts", []))
+        say({"files": fetched(folder, order["fetch"]), "killed": killed})
+
+
 def main() -> int:
     """Keep one job."""
-    for number in _ENDING:
-        signal.signal(number, lambda *_: sys.exit(1))
     lines = Lines()
     asked = lines.next(30.0)
     if asked is None:
         return 1
     job = json.loads(asked)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)  # until there is somebody who removes the folder
+    for number in _ENDING:
+        signal.signal(number, end)
     folder = make_folder(job["job"], job["files"])
     try:
-        absent = missing(job["commands"], job["modules"])
-        found = {"folder": str(folder), "missing": absent, "unprepared": prepare(job["prepare"], folder)}
-        cpus = len(os.sched_getaffinity(0))
-        say({**found, "cpus": cpus, "user": getpass.getuser(), "uid": os.getuid()})
-        order: dict[str, Any] | None = {}
-        while order is not None and "fetch" not in order:
-            if "begin" in order:
-                # Reading and writing: it neither waits for a reader nor fails without one. Open until the end.
-                os.open(folder / _GATE, os.O_RDWR | os.O_CLOEXEC)
-            line = lines.next(job["linger_s"])
-            order = None if line is None else json.loads(line or b"{}")
-        killed = kill_all(job["job"], folder)
-        if order is not None:
-            say_parts(folder, order.get("parts", []))
-            say({"files": fetched(folder, order["fetch"]), "killed": killed})
+        try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+            keep(job, folder, lines)
+        finally:
+            ignore_signals()  # one that comes before this is done ends here, and the folder goes below
     finally:
-        for number in _ENDING:
-            signal.signal(number, signal.SIG_IGN)  # such as the hangup after its last answer: it is ending anyway
         kill_all(job["job"], folder)
         shutil.rmtree(folder, ignore_errors=True)
     return 0

@@ -5,6 +5,7 @@ import json
 import os
 import secrets
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -47,7 +48,7 @@ class Keeper:
     def all_gone(self) -> bool:
         self.process.wait(_PATIENCE_S)
         assert self.stranger.poll() is None
-        return self.member.wait(_PATIENCE_S) == -9 and not self.folder.exists()
+        return self.member.wait(_PATIENCE_S) == -signal.SIGTERM and not self.folder.exists()
 
     def end(self) -> None:
         self.process.terminate()  # it removes its folder
@@ -138,7 +139,7 @@ def test_a_lost_connection_ends_it(keeper: Keeper) -> None:
 def test_a_process_that_works_in_the_folder_is_of_the_job(keeper: Keeper) -> None:
     unmarked = subprocess.Popen(["sleep", "500"], cwd=keeper.folder)
     keeper.ask({"fetch": []})
-    assert unmarked.wait(_PATIENCE_S) == -9
+    assert unmarked.wait(_PATIENCE_S) == -signal.SIGTERM
 
 
 @pytest.mark.parametrize(
@@ -175,6 +176,17 @@ def test_a_process_that_is_just_starting_is_killed_at_the_next_look(tmp_path: Pa
 
         assert job_keeper.kill_all(job, tmp_path, first_unread) == 1
         starting.kill()
+
+
+def test_what_does_not_end_by_itself_is_killed(tmp_path: Path) -> None:
+    job = secrets.token_hex(8)
+    words = ["sh", "-c", "trap '' TERM; echo set; while :; do sleep 500; done"]
+    environment = {**os.environ, "EEE_JOB": job}
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, start_new_session=True) as stubborn:
+        assert stubborn.stdout is not None
+        assert stubborn.stdout.readline() == b"set\n"
+        assert job_keeper.kill_all(job, tmp_path, patience_s=0.2) >= 1
+        assert stubborn.wait(_PATIENCE_S) == -signal.SIGKILL
 
 
 @pytest.mark.slow
