@@ -65,7 +65,7 @@ class LaunchOptions:
     hosts: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = ()
     ranks_per_host: int = 1
     launcher: str = DEFAULT
-    launcher_words: str = ""
+    launcher_words: Annotated[str, Parameter(allow_leading_hyphen=True)] = ""
     timeout_s: float = 600.0
     agent_user: str = ""
     name: str = ""

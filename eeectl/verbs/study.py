@@ -57,7 +57,7 @@ def study(
     figure: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     ranks_per_host: int = 1,
     launcher: str = DEFAULT,
-    launcher_words: str = "",
+    launcher_words: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
     timeout_s: float = 600.0,
     agent_user: str = "",
     root: Path = ROOT,

@@ -217,7 +217,8 @@ def _with_calls(
     if job.placement.ranks > 1 and calls.worlds == {1}:
         raise LabError(
             f"{job.program}: each rank ran alone, as it is made for another MPI than launcher "
-            f"{job.choice.launcher.name} starts: compile it with that MPI's mpicc, or choose another --launcher."
+            f"{job.choice.launcher.name} starts: compile it with that MPI's mpicc, or choose another --launcher"
+            f"{job.choice.launcher.if_alone}."
         )
     _write_file(folder / _CALLS, json.dumps([dict(rank) for rank in calls.by_rank]).encode() + b"\n")
     added = []

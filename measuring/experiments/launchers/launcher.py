@@ -47,7 +47,8 @@ class Launcher:
     whose programs it starts; "" for one that starts any. `commands` have to be on every node, `first_commands` on the
     first. `files` go to the private folder of every node. `mpicc`: compilers of its MPI, of which a node has one; none
     where the MPI is not known. `asks` prints the version, which `version` finds, and `named` is put before it.
-    `counts_messages`: whether messages between ranks can be counted.
+    `counts_messages`: whether messages between ranks can be counted. `if_alone`: what also helps where each rank ran
+    alone, as of another MPI.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Launcher:
     version: str = ""
     named: str = ""
     counts_messages: bool = False
+    if_alone: str = ""
     is_command: bool = False
     """Whether the user's words are the whole command line, with places for hosts."""
 
@@ -87,6 +89,15 @@ def split_words(text: str) -> tuple[str, ...]:
 def rank_lines(placement: Placement) -> bytes:
     """A host file that all launchers read alike: a line for each rank, with its host."""
     return "".join(f"{placement.host_of(rank)}\n" for rank in range(placement.ranks)).encode()
+
+
+def ucx_on(interfaces: Sequence[str]) -> Mapping[str, str]:
+    """The environment that keeps MPICH on these cards: UCX, its usual transport, would use all networks of a host."""
+    cards = tuple(dict.fromkeys(interfaces))
+    if not cards:
+        return {}
+    libfabric = {"FI_TCP_IFACE": cards[0]} if len(cards) == 1 else {}
+    return {"UCX_NET_DEVICES": ",".join(cards), **libfabric}
 
 
 def last_line(errors_text: str) -> str:

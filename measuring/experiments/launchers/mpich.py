@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from eee_testbed.benchmarks.program import Placement
-from eee_testbed.measuring.experiments.launchers.launcher import Start, last_line
+from eee_testbed.measuring.experiments.launchers.launcher import Start, last_line, ucx_on
 
 _REACH: Final = "reach_node"
 _REACH_SCRIPT: Final = b"""#!/bin/sh
@@ -45,10 +45,7 @@ def argv(start: Start) -> list[str]:
     hosts = ",".join(f"{host}:{placement.ranks_per_host}" for host in placement.hosts)
     words = ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", f"{start.folder}/{_REACH}"]
     words += ["-hosts", hosts, "-n", str(placement.ranks), "-wdir", start.folder, "-genvnone"]
-    cards = tuple(dict.fromkeys(start.interfaces))
-    environment = {"UCX_NET_DEVICES": ",".join(cards)} if cards else {}
-    if len(cards) == 1:
-        environment["FI_TCP_IFACE"] = cards[0]  # of MPICH over libfabric
+    environment = {**ucx_on(start.interfaces)}
     if start.crowded:
         environment["MPIR_CVAR_POLLS_BEFORE_YIELD"] = "1"
     for name, value in {**environment, **start.environment}.items():

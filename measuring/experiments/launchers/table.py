@@ -48,6 +48,7 @@ LAUNCHERS: Final[Mapping[str, Launcher]] = {
             asks=("srun", "--version"),
             version=r"slurm(?:-wlm)? (\S+)",
             named="Slurm",
+            if_alone=", or another PMI by --launcher-words --mpi=pmi2",
         ),
         Launcher(
             "command",

@@ -61,10 +61,27 @@ def test_srun() -> None:
         "--nodes=2",
         "--ntasks=4",
     ]
-    words += ["--distribution=arbitrary", f"--chdir={FOLDER}", "--export=ALL", "--kill-on-bad-exit=1", "--jobid=77"]
-    assert slurm.argv(start) == [*words, "--mpi=pmi2", "/shared/halo", "a b"]
+    words += ["--job-name=eeectl", "--distribution=arbitrary", f"--chdir={FOLDER}", "--export=ALL"]
+    words += ["--kill-on-bad-exit=1", "--jobid=77"]
+    found = slurm.argv(start)
+    assert found[: len(words)] == words
+    assert found[len(words)] == "--mpi=pmi2"
+    assert found[-2:] == ["/shared/halo", "a b"]
     assert slurm.files(TWO) == {"ranks_by_host": b"n02\nn02\nn01\nn01\n"}
     assert not any(word.startswith("--jobid") for word in slurm.argv(Start(LAUNCH, TWO, "12ab", FOLDER)))
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_rank_of_srun_ends_as_its_program(status: int, tmp_path: Path) -> None:
+    start = Start(Launch(("sh", "-c", 'echo "$1"; exit "$0"', str(status), "a  b")), TWO, "12ab", str(tmp_path))
+    words = slurm.argv(start)
+    rank = words[words.index("sh") :]
+    done = subprocess.run(rank, capture_output=True, text=True, timeout=20, check=False)
+    assert (done.returncode, done.stdout) == (status, "a  b\n")
+
+
+def test_srun_keeps_mpich_on_the_cards_of_the_data_network() -> None:
+    assert "UCX_NET_DEVICES=eth0" in slurm.argv(Start(LAUNCH, TWO, "12ab", FOLDER, interfaces=("eth0",)))
 
 
 def test_a_command_line_of_the_user(tmp_path: Path) -> None:
@@ -112,6 +129,8 @@ KILLED = "=   BAD TERMINATION OF ONE\n=   PID 49 RUNNING AT n02\n=   EXIT CODE: 
         ("mpich", "it is wrong\n[mpiexec@n02] main (a.c:1): error\n=====\n", "", "status 7 (it is wrong)"),
         ("slurm", "srun: error: n01: task 1: Exited with exit code 3\n", "n01", "Exited with exit code 3"),
         ("slurm", "srun: error: n01: tasks 0-1: Killed\n", "n01", "Killed"),
+        ("slurm", "srun: error: n01: task 1: Exited with exit code 139\n", "n01", "by signal 11"),
+        ("slurm", "OMPI was not built with SLURM's PMI support\nsrun: error: n01: task 1: x", "", "--mpi=pmix"),
         ("slurm", "srun: error: Unable to allocate resources: Invalid node name\n", "", "names of the hosts"),
         ("command", "", "", "status 7 (no output)"),
     ],
