@@ -26,8 +26,13 @@ _Values = dict[int, list[float]]
 class Side:
     """A or B: trials of one run with some levels."""
 
-    folder: Path
+    run: RunSamples
     levels: Mapping[str, str]
+
+    @property
+    def folder(self) -> Path:
+        """The run's folder."""
+        return self.run.folder
 
     def __str__(self) -> str:
         levels = ", ".join(f"{name} {level}" for name, level in self.levels.items())
@@ -45,9 +50,9 @@ class _Figures:
     def of(cls, side: Side, devices: Sequence[str]) -> "_Figures":
         trials = [trial for trial in read_trials(side.folder) if trial.valid and matched(trial.levels, side.levels)]
         if not trials:
-            RunSamples(side.folder).facts  # noqa: B018 - raises if the folder is not a run's
+            side.run.facts  # noqa: B018 - raises if the folder is not a run's
             raise LabError(f"{side.folder} has no valid trial of {side}: check its events, or name other levels.")
-        energies = Energies(RunSamples(side.folder), devices)
+        energies = Energies(side.run, devices)
         if devices and not energies.meters:
             raise LabError(f"no meter of {side.folder} feeds {', '.join(devices)}: name other devices.")
         units: dict[str, str] = {}

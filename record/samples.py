@@ -15,7 +15,7 @@ from eee_testbed.record.columns import midpoint
 from eee_testbed.record.event_text import Event
 from eee_testbed.record.sample_tables import TABLES
 from eee_testbed.record.segments import read_table
-from eee_testbed.record.store import read_events, read_facts
+from eee_testbed.record.store import RunFolder, read_events, read_facts
 
 
 @dataclass(frozen=True)
@@ -26,12 +26,18 @@ class RunSamples:
     """
 
     folder: Path
+    _begun: RunFolder | None = field(default=None, repr=False, compare=False)
     _tables: dict[str, pl.DataFrame] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    @classmethod
+    def of(cls, run: RunFolder) -> "RunSamples":
+        """Of a folder whose `run.yaml` was read before."""
+        return cls(run.path, run)
 
     @cached_property
     def facts(self) -> dict[str, Any]:
         """`run.yaml`."""
-        return read_facts(self.folder)
+        return read_facts(self.folder) if self._begun is None else self._begun.facts
 
     @cached_property
     def events(self) -> tuple[Event, ...]:

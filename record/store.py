@@ -95,6 +95,35 @@ def read_facts(folder: Path) -> dict[str, Any]:
     return facts
 
 
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """A run's folder with `run.yaml` as it was when it was read: a command reads it once, and hands this on."""
+
+    path: Path
+    facts: dict[str, Any]
+    _file: tuple[int, int]
+    """Which file it was: whoever writes `run.yaml` puts a new one in its place."""
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read `run.yaml`; LabError if there is none, UnreadableFile if it is damaged."""
+        before = _file_of(path)
+        return cls(path, read_facts(path), before)
+
+    def require_same(self) -> None:
+        """LabError if somebody has written `run.yaml` since it was read."""
+        if _file_of(self.path) != self._file:
+            raise LabError(f"{self.path} was written by another process in between: run the command again.")
+
+
+def _file_of(path: Path) -> tuple[int, int]:
+    try:
+        found = (path / "run.yaml").stat()
+    except OSError:  # reading says what is wrong
+        return (0, 0)
+    return found.st_ino, found.st_mtime_ns
+
+
 def read_events(folder: Path) -> list[dict[str, Any]]:
     """The events of a run, in order, without a last line that a crash cut off. A damaged line is lost (DamagedPart)."""
     try:
@@ -165,16 +194,20 @@ class Run:
         return run
 
     @classmethod
-    def resume(cls, folder: Path, clock: RunClock | None = None, **options: Any) -> "Run":
-        """Continue a run that ended or was killed; LabError if another process writes it."""
-        facts = read_facts(folder)
+    def resume(cls, begun: RunFolder, clock: RunClock | None = None, **options: Any) -> "Run":
+        """Continue a run that ended or was killed; LabError if another process writes it, or wrote it in between."""
+        folder, facts = begun.path, begun.facts
         clock = RunClock() if clock is None else clock
-        facts["clock"] = [*facts["clock"], _anchor_facts(clock)]
-        run = cls(folder, {**facts, "state": "running"}, clock, **options)
+        clocks = [*facts["clock"], _anchor_facts(clock)]
+        run = cls(folder, {**facts, "clock": clocks, "state": "running"}, clock, **options)
         try:
+            begun.require_same()
             run.set_aside = tuple(said for table in run._tables.values() for said in table.recover())
             _cut_torn_line(folder / "events.jsonl")
             run._write_facts()
+        except LabError:
+            run._lock.close()
+            raise
         except OSError as error:
             run._lock.close()
             raise RunFolderFailed(str(folder), error.strerror or str(error)) from error

@@ -16,7 +16,7 @@ from eee_testbed.analysis.run_lab import lab_of_run
 from eee_testbed.eeectl.set_options import names_in
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
-from eee_testbed.record.store import read_facts
+from eee_testbed.record.samples import RunSamples
 
 compare_app = App(name="compare")
 
@@ -84,7 +84,7 @@ def _side(text: str, other: Side | None) -> Side:
         if not equals:
             raise LabError(f"'{part}' is not a level: use FACTOR=LEVEL, such as eee=off.")
         wanted[factor] = level
-    return Side(folder, wanted)
+    return Side(other.run if other is not None and folder == other.folder else RunSamples(folder), wanted)
 
 
 def _plain(one: Comparison) -> dict[str, Any]:
@@ -146,5 +146,5 @@ def _on_pairs(rows: Sequence[Comparison]) -> tuple[str, ...]:
 
 def _watts_notes(*sides: Side) -> tuple[str, ...]:
     """What the labs' inventories say of all their watts."""
-    labs = [lab_of_run(read_facts(side.folder)) for side in sides]
+    labs = [lab_of_run(side.run.facts) for side in sides]
     return tuple(dict.fromkeys(lab.watts_note for lab in labs if lab is not None and lab.watts_note))

@@ -21,6 +21,7 @@ from eee_testbed.eeectl.regulation.options import (
 )
 from eee_testbed.eeectl.run_output import agreement
 from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.record.store import RunFolder
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
@@ -225,6 +226,11 @@ def resume(
     with Notice(ending.notify, "regulate") as notice:
         notice.run = run
         status = resume_regulation(
-            run, agreement(yes=yes), views, figure=figure, calibration=calibration, as_json=ending.as_json
+            RunFolder.read(run),
+            agreement(yes=yes),
+            views,
+            figure=figure,
+            calibration=calibration,
+            as_json=ending.as_json,
         )
         return notice.ended(status, str(run))

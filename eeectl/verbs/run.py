@@ -18,7 +18,7 @@ from eee_testbed.measuring.experiments.experiment_file import read_experiment
 from eee_testbed.measuring.experiments.session import (
     RunOptions,
     RunResult,
-    experiment_in,
+    begun_run,
     lab_of_run,
     restore_lab,
     resume_run,
@@ -28,6 +28,7 @@ from eee_testbed.measuring.experiments.session import (
 )
 from eee_testbed.measuring.live.export.attach import ViewOptions
 from eee_testbed.measuring.regulating.in_trial import LoopsInTrials
+from eee_testbed.record.store import RunFolder
 from eee_testbed.twin.lab.lateness import Lateness
 
 _Flag = Annotated[bool, Parameter(negative="")]
@@ -94,21 +95,14 @@ def run(
     """
     with Notice("" if order or preflight or put_back else notify, "run") as notice:
         _require_new(resume=resume, put_back=put_back, trace=trace)
-        if resume and (status := _resume_regulation(file, views, blocks, notice, yes=yes, as_json=as_json)) is not None:
-            return status
-        if resume:
-            require_up(experiment_in(file)[0])
         if put_back:
-            require_up(lab_of_run(file)[0])
-            print(
-                restore_lab(file, agreement(yes=yes))
-                or "the run had changed nothing: the lab is in its original state."
-            )
+            changed, note = lab_of_run(file)
+            require_up(changed)
+            print(restore_lab(changed, note, agreement(yes=yes)))
             return 0
         options = RunOptions(runs, anyway, views=views, agree=agreement(yes=yes), loops=LoopsInTrials)
         if resume:
-            notice.run = file
-            return _measured(notice, partial(resume_run, file, options, Lateness.of, blocks), as_json=as_json)
+            return _resume(RunFolder.read(file), options, blocks, notice, as_json=as_json)
         if blocks:
             raise LabError("--blocks goes with --resume: an experiment's file has its own `blocks`.")
         experiment, source = read_experiment(file)
@@ -140,17 +134,19 @@ def _traced(experiment: Experiment, *, trace: bool) -> Experiment:
     return experiment.model_copy(update={"recordings": recordings})
 
 
-def _resume_regulation(
-    folder: Path, views: ViewOptions, blocks: int, notice: Notice, *, yes: bool, as_json: bool
-) -> int | None:
-    """The exit status; None if the run is not of `eeectl regulate`."""
+def _resume(run: RunFolder, options: RunOptions, blocks: int, notice: Notice, *, as_json: bool) -> int:
+    """Resume a run, that of `eeectl regulate` with its table; the exit status."""
     from eee_testbed.eeectl.regulation.measured import resume_regulation  # noqa: PLC0415
     from eee_testbed.measuring.regulating.comparison import compares  # noqa: PLC0415 - what chooses links takes a second to load
 
-    if not compares(folder):
-        return None
-    notice.run = folder
-    return notice.ended(resume_regulation(folder, agreement(yes=yes), views, blocks, as_json=as_json), str(folder))
+    if compares(run):
+        notice.run = run.path
+        status = resume_regulation(run, options.agree, options.views, blocks, as_json=as_json)
+        return notice.ended(status, str(run.path))
+    begun = begun_run(run)
+    require_up(begun.lab)
+    notice.run = run.path
+    return _measured(notice, partial(resume_run, begun, options, Lateness.of, blocks), as_json=as_json)
 
 
 def _preflight(experiment: Experiment, source: YamlSource, options: RunOptions, *, as_json: bool) -> int:

@@ -34,7 +34,7 @@ from eee_testbed.measuring.experiments.signal_handling import SignalHandling
 from eee_testbed.measuring.experiments.validation import order_for, validate_experiment
 from eee_testbed.measuring.live.export.attach import ViewOptions, attach
 from eee_testbed.record.event_kinds import EventKind
-from eee_testbed.record.store import Facts, Run, read_events, read_facts
+from eee_testbed.record.store import Facts, Run, RunFolder, read_events
 
 if TYPE_CHECKING:
     from eee_testbed.analysis.power.preflight import Verdict
@@ -74,6 +74,20 @@ class RunResult:
     outcome: Outcome
 
 
+@dataclass(frozen=True, slots=True)
+class BegunRun:
+    """An experiment's run that began before: its folder as it was read, its lab, and its experiment."""
+
+    folder: RunFolder
+    lab: Lab
+    experiment: Experiment
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it is that of a closed loop of link regulation."""
+        return CLOSED_LOOP in self.folder.facts
+
+
 def validated_lab(experiment: Experiment, source: YamlSource) -> Lab:
     """Load the experiment's lab and validate the experiment against it; LabError or ExperimentError if that fails."""
     lab = load_lab(find_lab(experiment.lab))
@@ -104,13 +118,15 @@ def run_new(
         return _run(lab, experiment, run, lock, progress, options, lateness_monitor_of)
 
 
-def resume_run(folder: Path, options: RunOptions, lateness_monitor_of: LatenessMonitorOf, blocks: int = 0) -> RunResult:
+def resume_run(
+    begun: BegunRun, options: RunOptions, lateness_monitor_of: LatenessMonitorOf, blocks: int = 0
+) -> RunResult:
     """Resume a run that ended early, or extend it to `blocks` blocks: the order of the first ones stays the same.
 
-    LabError if it is not an experiment's run, if its lab has changed, or if it has more blocks already.
+    LabError if it is the run of a closed loop, or if it has more blocks already.
     """
-    lab, experiment = experiment_in(folder)
-    if is_loop(folder):
+    folder, lab, experiment = begun.folder.path, begun.lab, begun.experiment
+    if begun.is_loop:
         raise LabError(
             f"{folder} is the run of a closed loop, which cannot be resumed: `eeectl run {folder} --put-back` restores "
             "the lab; then start a new one."
@@ -122,7 +138,7 @@ def resume_run(folder: Path, options: RunOptions, lateness_monitor_of: LatenessM
     experiment = longer or experiment
     total = len(order_for(experiment))
     with RunProgress(total, quiet=options.quiet) as progress, _locked(lab, experiment, progress) as lock:
-        run = Run.resume(folder)
+        run = Run.resume(begun.folder)
         for sentence in run.set_aside:
             progress.say(sentence)
         if longer is not None:
@@ -130,14 +146,9 @@ def resume_run(folder: Path, options: RunOptions, lateness_monitor_of: LatenessM
         return _run(lab, experiment, run, lock, progress, options, lateness_monitor_of)
 
 
-def is_loop(folder: Path) -> bool:
-    """Whether a run is that of a closed loop of link regulation."""
-    return CLOSED_LOOP in read_facts(folder)
-
-
-def experiment_in(folder: Path) -> tuple[Lab, Experiment]:
+def begun_run(run: RunFolder) -> BegunRun:
     """The lab and the experiment of a run; LabError if it is not an experiment's run, or if its lab has changed."""
-    facts = read_facts(folder)
+    folder, facts = run.path, run.facts
     if facts.get("what") != "experiment":
         raise LabError(f"{folder} is not the run of an experiment: name the folder of one.")
     lab = load_lab(Path(str(facts.get("lab_folder", ""))))
@@ -146,7 +157,7 @@ def experiment_in(folder: Path) -> tuple[Lab, Experiment]:
             f"the inventory of lab {lab.name} has changed since {folder} began: restore it, or start a new run."
         )
     try:
-        return lab, Experiment.model_validate(facts.get("experiment"))
+        return BegunRun(run, lab, Experiment.model_validate(facts.get("experiment")))
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, ("experiment", *first["loc"])))
@@ -161,28 +172,26 @@ def lab_of_run(folder: Path) -> tuple[Lab, RunNote]:
     """
     note = note_of(folder)
     if note is None or not note.lab_folder:
-        lab, experiment = experiment_in(folder)
-        loop = is_loop(folder)
+        begun = begun_run(RunFolder.read(folder))
         note = RunNote(
             run=str(folder.resolve()),
-            lab_folder=lab.folder,
-            lab_digest=digest_of(lab),
-            command=f"run {experiment.name}",
-            resumable=not loop,
+            lab_folder=begun.lab.folder,
+            lab_digest=digest_of(begun.lab),
+            command=f"run {begun.experiment.name}",
+            resumable=not begun.is_loop,
         )
     return load_lab(Path(note.lab_folder)), note
 
 
-def restore_lab(folder: Path, agree: Agree) -> str:
-    """Restore a lab to its state before a run that was killed; returns a sentence on the result.
+def restore_lab(lab: Lab, note: RunNote, agree: Agree) -> str:
+    """Restore a lab to its state before a run that was killed, as `lab_of_run` found both; a sentence on the result.
 
     LabError if somebody changed settings since and `agree` does not allow to undo that.
     """
-    lab, note = lab_of_run(folder)
     stop = Stop()
     with RunProgress(0) as progress, SignalHandling() as signals, signals.asking(stop):
         backend = measured_backend(lab, progress.say)
-        with at_work(lab, backend, f"{note.command or folder.name}: restore", progress, stop) as work:
+        with at_work(lab, backend, f"{note.command or note.folder.name}: restore", progress, stop) as work:
             return restore_killed(work, note, agree)
 
 

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from eee_testbed.lab.errors import LabError
 from eee_testbed.measuring.regulating.choosing import Options, Traffic
 from eee_testbed.measuring.regulating.pre_run import PreRun
-from eee_testbed.record.store import read_facts
+from eee_testbed.record.store import RunFolder
 from eee_testbed.regulation.levels import Level
 
 FACT: Final = "regulation"
@@ -102,19 +102,18 @@ class Comparison:
 _FORM: Final = TypeAdapter(Comparison)
 
 
-def compares(folder: Path) -> bool:
+def compares(run: RunFolder) -> bool:
     """Whether a run is that of a regulation, which keeps what it compares."""
-    return FACT in read_facts(folder)
+    return FACT in run.facts
 
 
-def comparison_in(folder: Path) -> Comparison:
+def comparison_in(run: RunFolder) -> Comparison:
     """What the run of a regulation compares; LabError if it is another run, or its `run.yaml` was edited."""
-    facts = read_facts(folder)
-    if FACT not in facts:
-        raise LabError(f"{folder} is no run of `eeectl regulate run` or `compare`: name the folder of one.")
+    if not compares(run):
+        raise LabError(f"{run.path} is no run of `eeectl regulate run` or `compare`: name the folder of one.")
     try:
-        return _FORM.validate_python(facts[FACT])
+        return _FORM.validate_python(run.facts[FACT])
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise LabError(f"{folder}/run.yaml, {FACT}.{place}: {first['msg']}. Start a new run.") from error
+        raise LabError(f"{run.path}/run.yaml, {FACT}.{place}: {first['msg']}. Start a new run.") from error

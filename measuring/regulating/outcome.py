@@ -13,6 +13,7 @@ from eee_testbed.lab.model import Lab
 from eee_testbed.measuring.regulating.choosing import BASELINE
 from eee_testbed.measuring.regulating.comparison import Candidate, Comparison
 from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.samples import RunSamples
 from eee_testbed.record.store import read_events
 from eee_testbed.record.trials import read_trials, valid_trials
 from eee_testbed.regulation.levels import Level
@@ -94,38 +95,40 @@ def modelled_watts(lab: Lab, calibration: Calibration, switches: tuple[str, ...]
 
 
 def rows_of(
-    folder: Path | None, lab: Lab, compared: Comparison, watts: "NetworkWatts | None", figure: str = ""
+    run: RunSamples | None, lab: Lab, compared: Comparison, watts: "NetworkWatts | None", figure: str = ""
 ) -> tuple[Row, ...]:
-    """A row for each candidate; without a folder, what the model says alone."""
+    """A row for each candidate; without a run, what the model says alone."""
     rows = []
     for candidate in compared.candidates:
         level = compared.same.get(candidate.name, candidate.name)
         modelled = None if watts is None else watts.ratio(candidate.levels, compared.baseline)
         performance = metered = None
         name, weak = figure, False
-        if folder is not None and level != BASELINE:
-            name, performance, metered, weak = _measured(folder, lab, level, figure)
+        if run is not None and level != BASELINE:
+            name, performance, metered, weak = _measured(run, lab, level, figure)
         rows.append(Row(candidate, level, name, performance, metered, modelled, weak, len(candidate.off)))
-    if compared.looped and folder is not None:
-        rows.append(_looped_row(folder, lab, compared, watts, figure))
+    if compared.looped and run is not None:
+        rows.append(_looped_row(run, lab, compared, watts, figure))
     return tuple(rows)
 
 
-def _looped_row(folder: Path, lab: Lab, compared: Comparison, watts: "NetworkWatts | None", figure: str) -> Row:
+def _looped_row(run: RunSamples, lab: Lab, compared: Comparison, watts: "NetworkWatts | None", figure: str) -> Row:
     """The row of a closed loop that regulated during its level's trials. Its candidate has the longest phase's levels.
 
     LabError if the run has no valid trial of it.
     """
-    phases = loop_phases(folder, LOOPED)
+    phases = loop_phases(run.folder, LOOPED)
     if not phases:
-        raise LabError(f"{folder} has no valid trial of the closed loop: see `eeectl report {folder}` for the reasons.")
+        raise LabError(
+            f"{run.folder} has no valid trial of the closed loop: see `eeectl report {run.folder}` for the reasons."
+        )
     by_name = {link.name: link.number for link in lab.trunks()}
     known = [(share, _levels_without(compared, [by_name[name] for name in names])) for names, share in phases.items()]
     _, longest = max(known, key=lambda phase: phase[0])
     watt = sum(share * sum(one.watt for one in levels.values()) for share, levels in known)
     candidate = Candidate(LOOPED, "", CLOSED_LOOP, longest, watt, 0.0)
     modelled = None if watts is None else watts.mean_ratio(known, compared.baseline)
-    name, performance, metered, weak = _measured(folder, lab, LOOPED, figure)
+    name, performance, metered, weak = _measured(run, lab, LOOPED, figure)
     links_off = sum(share * len(names) for names, share in phases.items())
     return Row(candidate, LOOPED, name, performance, metered, modelled, weak, links_off)
 
@@ -159,8 +162,8 @@ def _inverse(ratio: Interval) -> Interval:
     return Interval(1 / ratio.value, 1 / ratio.high, 1 / ratio.low)
 
 
-def _measured(folder: Path, lab: Lab, level: str, figure: str) -> tuple[str, Interval | None, Interval | None, bool]:
-    sides = (Side(folder, {FACTOR: BASELINE}), Side(folder, {FACTOR: level}))
+def _measured(run: RunSamples, lab: Lab, level: str, figure: str) -> tuple[str, Interval | None, Interval | None, bool]:
+    sides = (Side(run, {FACTOR: BASELINE}), Side(run, {FACTOR: level}))
     devices = metered_switches(lab)
     try:
         found = {one.figure: one for _, one in compare_sides(*sides, (), devices, every=True)}
@@ -171,7 +174,9 @@ def _measured(folder: Path, lab: Lab, level: str, figure: str) -> tuple[str, Int
     names = (figure,) if figure else _FIRST
     chosen = next((found[name] for name in names if name in found), None)
     if chosen is None:
-        raise LabError(f"{folder} has no figure {' or '.join(names)}: name one of {', '.join(found)} with --figure.")
+        raise LabError(
+            f"{run.folder} has no figure {' or '.join(names)}: name one of {', '.join(found)} with --figure."
+        )
     ratio = chosen.ratio
     if chosen.unit in ("s", "us"):
         ratio = _inverse(ratio)

@@ -18,7 +18,7 @@ from eee_testbed.record.event_kinds import EventKind
 from eee_testbed.record.sample_tables import PORTS, TABLES, WATTS, Batch, Table
 from eee_testbed.record.samples import RunSamples, increments
 from eee_testbed.record.segments import SegmentWriter, read_table
-from eee_testbed.record.store import Run, mark_interrupted, read_events, read_facts
+from eee_testbed.record.store import Run, RunFolder, mark_interrupted, read_events, read_facts
 from tests.support import ROOT
 from tests.support.needs import needs_root
 
@@ -123,7 +123,7 @@ def test_what_was_measured_before_kill_9_is_readable_and_the_run_can_be_resumed(
     seen = _shown(folder)
     assert len(seen) >= 2 * (last_tick + 1)
     assert seen == _expected(len(seen) // 2)
-    with Run.resume(folder) as run:
+    with Run.resume(RunFolder.read(folder)) as run:
         run.append(_watts(10**6, [1.0]))
     assert _shown(folder) == [*seen, (10**6, 0, 1.0)]
     kinds = [event["kind"] for event in read_events(folder)]
@@ -143,7 +143,7 @@ def test_a_torn_last_line_is_not_read_and_does_not_stop_a_resumption(run: Run) -
         file.write('{"time_ns": 12')
     assert _shown(run.folder) == [(0, 0, 1.0)]
     assert [event["kind"] for event in read_events(run.folder)] == ["begun", "warmed_up"]
-    with Run.resume(run.folder) as again:
+    with Run.resume(RunFolder.read(run.folder)) as again:
         again.append(_watts(1, [2.0]))
     assert _shown(run.folder) == [(0, 0, 1.0), (1, 0, 2.0)]
     assert [event["kind"] for event in read_events(run.folder)] == ["begun", "warmed_up", "resumed"]
@@ -169,7 +169,7 @@ def test_samples_that_cannot_be_read_lose_themselves_only(run: Run, damage: byte
     (path,) = (run.folder / "samples").glob("watts-*.open.jsonl")
     first, _, last = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(first + damage + b"\n" + last)
-    with Run.resume(run.folder) as again:
+    with Run.resume(RunFolder.read(run.folder)) as again:
         (said,) = again.set_aside
         again.append(_watts(3, [3.0, None]))
     assert f"1 of 3 lines of {path.name}" in said
@@ -187,7 +187,7 @@ def test_a_file_of_samples_without_a_readable_line_is_set_aside_whole(run: Run) 
     path.write_bytes(b"\0" * 4096 + b"\n")
     counts = []
     for _ in range(2):  # the second time there is nothing to say
-        with Run.resume(run.folder) as again:
+        with Run.resume(RunFolder.read(run.folder)) as again:
             counts.append(len(again.set_aside))
     assert counts == [1, 0]
     assert _shown(run.folder) == []
@@ -230,7 +230,18 @@ def test_a_runs_folder_is_its_owners_and_their_groups_less_the_umask(tmp_path: P
 
 def test_two_processes_do_not_write_one_folder(run: Run) -> None:
     with pytest.raises(LabError, match="another process"):
-        Run.resume(run.folder)
+        Run.resume(RunFolder.read(run.folder))
+
+
+def test_a_run_that_was_written_since_it_was_read_is_not_resumed_over_that(run: Run) -> None:
+    begun = RunFolder.read(run.folder)
+    run.add_facts({"found": 1})
+    run.close()
+    with pytest.raises(LabError, match="was written by another process in between"):
+        Run.resume(begun)
+    assert read_facts(run.folder)["found"] == 1
+    with Run.resume(RunFolder.read(run.folder)) as again:
+        assert again.facts["found"] == 1
 
 
 @pytest.mark.parametrize("name", ["", "Run", "a b", "../up", "x" * 70])

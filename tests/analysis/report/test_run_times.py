@@ -23,6 +23,7 @@ from eee_testbed.analysis.report.table import cell_text
 from eee_testbed.eeectl.application import app
 from eee_testbed.record.event_kinds import EventKind
 from eee_testbed.record.sample_tables import Batch
+from eee_testbed.record.samples import RunSamples
 from tests.support.measured.synthetic_run import Writer, write_alltoall, write_probe, write_regulation, write_run
 
 _PARAMETERS = {"words": ["/shared/halo", "200"], "expect": "Time = ", "mpi": True}
@@ -124,7 +125,7 @@ def test_a_program_whose_calls_were_counted_at_one_gap_is_compared_by_block(tmp_
 def test_the_report_says_what_compare_says(tmp_path: Path) -> None:
     folder = write_run(tmp_path, halo(4, metered=True))
     (change,) = changes_of(_data(folder))
-    sides = Side(folder, {"eee": "off"}), Side(folder, {"eee": "on"})
+    sides = Side(RunSamples(folder), {"eee": "off"}), Side(RunSamples(folder), {"eee": "on"})
     rows = {one.figure: one for _, one in compare_sides(*sides)}
     assert list(rows) == ["time", "energy", "power"]
     assert 100 * (rows["time"].ratio.low - 1) == pytest.approx(change.slower_percent.low)
@@ -150,7 +151,7 @@ def test_both_refuse_energy_of_a_window_that_the_meters_do_not_resolve(tmp_path:
     folder = write_run(tmp_path, part)
     (change,) = changes_of(_data(folder))
     assert change.saved_percent is None
-    rows = compare_sides(Side(folder, {"eee": "off"}), Side(folder, {"eee": "on"}))
+    rows = compare_sides(Side(RunSamples(folder), {"eee": "off"}), Side(RunSamples(folder), {"eee": "on"}))
     assert [one.figure for _, one in rows] == ["time"]
 
 

@@ -22,7 +22,7 @@ from eee_testbed.measuring.experiments.lab_controller import LabController
 from eee_testbed.measuring.experiments.restore_journal import IN_RUN
 from eee_testbed.measuring.experiments.restoring import clear_up, finish_interrupted, restore_killed
 from eee_testbed.measuring.experiments.session import lab_of_run
-from eee_testbed.record.store import Run, read_facts
+from eee_testbed.record.store import Run, RunFolder, read_facts
 from tests.support.labs.described_toy import DescribedToy, left_by, run_experiment
 from tests.support.labs.killed_run import EXPERIMENT, TENTHS_S, Scene, conditions, killed_by_time, orders_of
 from tests.support.labs.toy_lab import Quiet, small_lab
@@ -125,7 +125,7 @@ def test_a_run_whose_resumption_is_refused_is_pending_only_if_it_left_the_lab_ch
     toys.meddle("sw2")
 
     def resume(run: Path, switches: DescribedToy) -> None:
-        with Lock(StateFolder.of(lab), "run") as lock, Run.resume(run) as resumed:
+        with Lock(StateFolder.of(lab), "run") as lock, Run.resume(RunFolder.read(run)) as resumed:
             controller = LabController(lab, EXPERIMENT, resumed, switches.described_backend(), lock, Quiet())
             controller.begin()
             with pytest.raises(LabError, match="nothing was sent"):

@@ -23,7 +23,8 @@ from eee_testbed.measuring.regulating.outcome import loop_phases, network_watts,
 from eee_testbed.measuring.regulating.pre_run import PreRun, traffic_in
 from eee_testbed.record.event_kinds import EventKind
 from eee_testbed.record.sample_tables import Batch
-from eee_testbed.record.store import Run
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.store import Run, RunFolder
 from eee_testbed.regulation.levels import Knob, assumed_watts
 from tests.support.graph_lab import graph_lab
 from tests.support.measured.synthetic_run import BASE_NS, Writer, write_run
@@ -62,19 +63,19 @@ def _trials(writer: Writer) -> None:
 
 def test_performance_and_power_are_relative_to_the_baseline(tmp_path: Path) -> None:
     folder = write_run(tmp_path, _trials)
-    (row,) = rows_of(folder, METERED, _compared(), None)
+    (row,) = rows_of(RunSamples(folder), METERED, _compared(), None)
     assert row.performance is not None
     assert row.metered is not None
     assert (row.figure, row.as_level, row.weak) == ("time", "peak 1MB", False)
     assert row.performance.value == pytest.approx(0.8)
     assert row.metered.value == pytest.approx(0.9, abs=0.002)
-    (row,) = rows_of(folder, METERED, _compared(), None, "rate")
+    (row,) = rows_of(RunSamples(folder), METERED, _compared(), None, "rate")
     assert row.performance is not None
     assert row.performance.value == pytest.approx(0.8)
 
 
 def test_slowdown_and_saving_are_shares_of_the_baseline(tmp_path: Path) -> None:
-    (row,) = rows_of(write_run(tmp_path, _trials), METERED, _compared(), None)
+    (row,) = rows_of(RunSamples(write_run(tmp_path, _trials)), METERED, _compared(), None)
     assert row.slowdown is not None
     assert row.saving_metered is not None
     assert row.slowdown.value == pytest.approx(0.25)
@@ -119,7 +120,8 @@ def test_a_loop_is_counted_by_the_time_for_which_links_were_off(tmp_path: Path) 
         frozenset({NAMES[first], NAMES[second]}): pytest.approx(10 / 120),
     }
     compared = _compared(looped=True)
-    row = next(row for row in rows_of(folder, LAB, replace(compared, candidates=()), None) if row.as_level == "auto")
+    rows = rows_of(RunSamples(folder), LAB, replace(compared, candidates=()), None)
+    row = next(row for row in rows if row.as_level == "auto")
     assert row.links_off == pytest.approx(1 + 10 / 120)
     assert row.candidate.off == {first}, "most of the time"
     baseline_watt = sum(level.watt for level in compared.baseline.values())
@@ -131,11 +133,11 @@ def test_a_loop_is_counted_by_the_time_for_which_links_were_off(tmp_path: Path) 
 
 def test_a_run_in_which_the_loop_was_never_measured_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="no valid trial of the closed loop"):
-        rows_of(write_run(tmp_path, _trials), LAB, _compared(looped=True), None)
+        rows_of(RunSamples(write_run(tmp_path, _trials)), LAB, _compared(looped=True), None)
 
 
 def test_a_lab_without_meters_has_no_metered_power(tmp_path: Path) -> None:
-    (row,) = rows_of(write_run(tmp_path, _trials), LAB, _compared(), None)
+    (row,) = rows_of(RunSamples(write_run(tmp_path, _trials)), LAB, _compared(), None)
     assert row.metered is None
     assert row.performance is not None
 
@@ -150,14 +152,14 @@ def _pattern_trials(writer: Writer) -> None:
 
 
 def test_a_program_without_a_run_time_is_compared_by_its_throughput(tmp_path: Path) -> None:
-    (row,) = rows_of(write_run(tmp_path, _pattern_trials), LAB, _compared(), None)
+    (row,) = rows_of(RunSamples(write_run(tmp_path, _pattern_trials)), LAB, _compared(), None)
     assert row.performance is not None
     assert (row.figure, row.performance.value) == ("throughput", pytest.approx(0.5))
 
 
 def test_an_unknown_figure_is_refused_with_those_that_exist(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"no figure speed: name one of time, .*rate"):
-        rows_of(write_run(tmp_path, _trials), METERED, _compared(), None, "speed")
+        rows_of(RunSamples(write_run(tmp_path, _trials)), METERED, _compared(), None, "speed")
 
 
 def _pre_run(writer: Writer) -> None:
@@ -224,28 +226,28 @@ def test_what_is_compared_is_read_from_the_run_as_it_was_written(tmp_path: Path,
     compared = Comparison.of(counted, traffic, chosen, looped=True, figure="rate", calibration=tmp_path / "power.yaml")
     with Run.create(tmp_path, "x", {FACT: compared.plain()}) as run:
         pass
-    assert comparison_in(run.folder) == compared
+    assert comparison_in(RunFolder.read(run.folder)) == compared
 
 
 def test_a_run_that_compares_nothing_and_one_that_was_edited_are_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="is no run of `eeectl regulate run` or `compare`"):
-        comparison_in(write_run(tmp_path / "other"))
+        comparison_in(RunFolder.read(write_run(tmp_path / "other")))
     plain = _compared().plain()
     with Run.create(tmp_path, "x", {FACT: plain | {"baseline": {"one": {}}}}) as run:
         pass
     with pytest.raises(LabError, match=r"run.yaml, regulation.baseline.one"):
-        comparison_in(run.folder)
+        comparison_in(RunFolder.read(run.folder))
 
 
 def test_a_table_is_printed_again_from_the_run_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_run(tmp_path, _trials)
     compared = _compared()
-    show(rows_of(folder, METERED, compared, None), compared, None, METERED, folder=folder, as_json=False)
+    show(rows_of(RunSamples(folder), METERED, compared, None), compared, None, METERED, folder=folder, as_json=False)
     told = capsys.readouterr().out
     with Run.create(tmp_path / "kept", "x", {FACT: compared.plain()}) as run:
         pass
-    again = comparison_in(run.folder)
-    show(rows_of(folder, METERED, again, None), again, None, METERED, folder=folder, as_json=False)
+    again = comparison_in(RunFolder.read(run.folder))
+    show(rows_of(RunSamples(folder), METERED, again, None), again, None, METERED, folder=folder, as_json=False)
     assert capsys.readouterr().out == told
     assert "+25.0% (" in told
     assert "+10.0% (" in told
@@ -267,7 +269,7 @@ def test_meters_and_model_that_contradict_each_other_are_named_with_both_shares(
 
     compared = _compared()
     power = network_watts(METERED, port_calibration(METERED))
-    (row,) = rows_of(write_run(tmp_path, trials), METERED, compared, power)
+    (row,) = rows_of(RunSamples(write_run(tmp_path, trials)), METERED, compared, power)
     assert row.saving_modelled is not None
     assert row.apart is apart
     notes = notes_of((row,), compared, power, METERED)

@@ -24,7 +24,7 @@ from eee_testbed.measuring.study.design import PILOT, Design, StudiedProgram, de
 from eee_testbed.measuring.study.folder import Aim, StudyFolder
 from eee_testbed.measuring.study.measuring import Fit, Measuring
 from eee_testbed.record.samples import RunSamples
-from eee_testbed.record.store import Run, read_events, read_facts
+from eee_testbed.record.store import Run, RunFolder, read_events, read_facts
 from tests.support.measured.synthetic_run import BASE_NS, Writer, echoes_text
 
 _BLOCK_S = 30.0
@@ -50,7 +50,7 @@ class _ToyLab:
             facts = read_facts(place)
             old = 0 if facts["state"] != "finished" else facts["experiment"]["blocks"]
             blocks = int(words[words.index("--blocks") + 1]) if "--blocks" in words else facts["experiment"]["blocks"]
-            run = Run.resume(place)
+            run = Run.resume(RunFolder.read(place))
             run.add_facts({"experiment": {**facts["experiment"], "blocks": blocks}})
         else:
             experiment, _ = read_experiment(place)
