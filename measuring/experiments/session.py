@@ -26,11 +26,14 @@ from eee_testbed.measuring.experiments.guards import GuardSink, LatenessMonitor,
 from eee_testbed.measuring.experiments.identities import changes_said, noted
 from eee_testbed.measuring.experiments.lab_controller import LabController
 from eee_testbed.measuring.experiments.launchers.asking import launcher_fact
+from eee_testbed.measuring.experiments.prepared_lab import PreparedLab, TrialLoops
+from eee_testbed.measuring.experiments.recorded_trials import RecordedTrials
 from eee_testbed.measuring.experiments.recordings import require_rights
 from eee_testbed.measuring.experiments.restoring import Agree, restore_killed
 from eee_testbed.measuring.experiments.run_progress import RunProgress
-from eee_testbed.measuring.experiments.running import Outcome, Runner, TrialLoops
+from eee_testbed.measuring.experiments.running import Outcome, Runner
 from eee_testbed.measuring.experiments.signal_handling import SignalHandling
+from eee_testbed.measuring.experiments.trial_verdicts import TrialVerdicts
 from eee_testbed.measuring.experiments.validation import order_for, validate_experiment
 from eee_testbed.measuring.live.export.attach import ViewOptions, attach
 from eee_testbed.record.event_kinds import EventKind
@@ -266,16 +269,10 @@ def _run(
             _require_resolvable(experiment, run, collector, progress, options)
             collector.await_first("switch")
             runner = Runner(
-                lab,
-                experiment,
-                run,
-                lab_controller,
+                PreparedLab(lab, experiment, lab_controller, guard_sink, signals, run.clock, loops),
+                RecordedTrials(experiment, run, progress, lateness_monitor),
+                TrialVerdicts(experiment, guard_sink, lateness_monitor, has_strips=bool(lab.strips)),
                 collector,
-                guard_sink,
-                progress,
-                signals,
-                lateness_monitor,
-                loops,
             )
             outcomes.append(runner.execute())
             if outcomes[0].complete:
