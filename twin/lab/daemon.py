@@ -121,7 +121,7 @@ class _Daemon:
     def write_client_files(self, rack: "Rack") -> None:
         lab, folder = self.lab, self.state.path
         known = known_hosts(lab.hosts, {name: key.public for name, key in self.host_keys.items()})
-        known += "".join(f"{name} {key}\n" for name, key in rack.switch_host_keys().items())
+        known += "".join(f"{name} {key}\n" for name, key in rack.interfaces.host_keys().items())
         (folder / "known_hosts").write_text(known, encoding="utf-8")
         (folder / "ssh_config").write_text(outside_ssh_config(lab, folder=str(folder)), encoding="utf-8")
         (folder / "mpi" / "environment").write_text(openmpi_outside(lab, folder=str(folder)), encoding="utf-8")

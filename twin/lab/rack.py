@@ -1,4 +1,4 @@
-"""A running lab's devices in one place: engine, switches with their SSH and SNMP interfaces, power strips, hosts.
+"""A running lab's devices in one place: engine, switches, power strips and hosts, their mains and what happens to them.
 
 Everything here runs in the daemon's asyncio loop, on its main thread; the engine and the SNMP agents have threads of
 their own and call back through `call_soon_threadsafe`.
@@ -7,25 +7,21 @@ their own and call back through `call_soon_threadsafe`.
 import asyncio
 import contextlib
 import logging
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-import asyncssh
-from eee_engine import Engine, FabricError, LabClock, SnmpAgent, cap_processors
+from eee_engine import Engine, FabricError
 
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.model import Lab
-from eee_testbed.twin.cli.ssh_face import SshFace
-from eee_testbed.twin.families.table import FAMILIES
 from eee_testbed.twin.faults.faults import Faults
 from eee_testbed.twin.hosts.hosts import Progress, RunningHost
-from eee_testbed.twin.lab.account import status_of, truth_of
-from eee_testbed.twin.lab.agents import strip_agent, switch_face
-from eee_testbed.twin.lab.processors import LabCpu, quotas
+from eee_testbed.twin.lab.clock_keeper import make_clock
+from eee_testbed.twin.lab.interfaces import Interfaces
+from eee_testbed.twin.lab.processors import LabCpu
+from eee_testbed.twin.lab.requests import Requests
 from eee_testbed.twin.machine.control import ControlServer
 from eee_testbed.twin.machine.credentials import Credentials
 from eee_testbed.twin.machine.statedir import CLOCK, Journal, StateDir
@@ -35,17 +31,10 @@ from eee_testbed.twin.network.tree_keeper import TreeKeeper
 from eee_testbed.twin.switch.device import Event, SwitchDevice
 from eee_testbed.twin.truth.truth_file import load_truth
 
-if TYPE_CHECKING:
-    from eee_testbed.twin.snmp.face import Agent, SnmpFace
-
 _LOG = logging.getLogger(__name__)
 _TICK_S = 1.0
 _LINK_POLL_S = 0.1
 _LINK_PATIENCE_S = 10.0
-
-
-def _not_kept(error: OSError) -> LabError:
-    return LabError(f"hosts cannot keep the lab's time or cpu_ratio of twin/truth.yaml: {error}.")
 
 
 class _Clock:
@@ -84,7 +73,7 @@ class Rack:
         self.truth = load_truth(Path(lab.folder) / "twin" / "truth.yaml")
         self.clock = _Clock()
         self.engine = Engine(seed=self.truth.seed)
-        self.clock_keeper = self._make_clock(journal.cpu_groups)
+        self.clock_keeper = make_clock(lab, self.truth, self.engine, journal, state / CLOCK, hosts)
         try:
             self.topology = lay_out(
                 lab,
@@ -113,31 +102,14 @@ class Rack:
         )
         for name, device in self.devices.items():
             device.power_watt = partial(self.mains.drawn_watt, name)
-        self._host_keys = {name: asyncssh.generate_private_key("ssh-ed25519") for name in self.devices}
-        self._agents: dict[str, Agent] = {}
-        self._snmp_faces: list[SnmpFace] = []
-        self._strip_agents: list[SnmpAgent] = []
-        self._credentials = credentials
-        self.faces: dict[str, SshFace] = {}
+        self.interfaces = Interfaces(lab, self.devices, self.strips, credentials)
         self._control: ControlServer | None = None
         self._faults: Faults | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._tree_due = asyncio.Event()
-        self._captures: dict[int, str] = {}
         self._powered: dict[str, bool] = {}  # hosts whose mains were switched: the last state
         self.started_utc = time.time()
-
-    def _make_clock(self, cpu_groups: str) -> LabClock | None:
-        page, shares = self.state / CLOCK, quotas(self.lab, self.truth, cpu_groups)
-        try:
-            if page.exists():
-                networks = [(host.netlink, host.index, *host.data_address()) for host in self.hosts.values()]
-                return LabClock(page, self.engine, self._groups, shares, networks)
-            cap_processors(shares)
-        except OSError as error:
-            raise _not_kept(error) from error
-        return None
 
     def _lab_cpu(self, host: RunningHost) -> Callable[[], float]:
         if self.clock_keeper is None or self.truth.node(host.name).cpu_ratio is not None:
@@ -152,13 +124,6 @@ class Rack:
     @staticmethod
     def _uptime(device: SwitchDevice) -> Callable[[], float]:
         return lambda: device.uptime_s
-
-    def switch_host_keys(self) -> dict[str, str]:
-        """Public SSH host keys of the switches, as known_hosts writes them."""
-        return {
-            name: " ".join(key.export_public_key("openssh").decode().split()[:2])
-            for name, key in self._host_keys.items()
-        }
 
     @property
     def faults(self) -> Faults:
@@ -185,16 +150,18 @@ class Rack:
             device.poll()
             for line in device.rejected_lines:
                 _LOG.warning("startup line not understood: switch=%s line=%r", device.name, line)
-        self._start_agents()
-        await self._start_faces(progress)
+        self.interfaces.start_agents()
+        uptimes = {name: self._uptime(device) for name, device in self.devices.items()}
+        wire_sensors(self.mains, self.lab, self.truth, agents=self.interfaces.agents, uptime_s=uptimes)
+        await self.interfaces.start_faces(progress)
         self._faults = Faults(
             self.topology,
             self.mains,
-            self._agents,
+            self.interfaces.agents,
             power=self.mains.plug,
             later=self._call_later,
             soon=self._call_soon,
-            rekey=self._rekey,
+            rekey=self.interfaces.rekey,
         )
         self._tasks = [
             asyncio.create_task(self._tick_mains(), name="mains"),
@@ -202,92 +169,8 @@ class Rack:
         ]
         await self._await_links(progress)
         self.engine.reset_lateness()
-        self._control = ControlServer(
-            self.state / "control.sock",
-            {
-                "status": lambda _request, _fd: status_of(self),
-                "truth": lambda _request, _fd: truth_of(self),
-                "fault": lambda request, _fd: self.faults.inject(request),
-                "faults": lambda _request, _fd: self.faults.active(),
-                "clear": lambda request, _fd: self.faults.clear(request.get("number")),
-                "capture": self._capture,
-                "stop_capture": self._stop_capture,
-                "rate": self._set_rate,
-                "work": self._work,
-                "begin_trial": self._begin_trial,
-                "end_trial": self._end_trial,
-                "reset_lateness": lambda _request, _fd: self.engine.reset_lateness(),
-            },
-        )
+        self._control = ControlServer(self.state / "control.sock", Requests(self).handlers())
         self._control.start()
-
-    def _set_rate(self, request: Mapping[str, Any], _descriptor: int) -> str:
-        if self.clock_keeper is None:
-            raise LabError("this lab has no clock of its own.")
-        try:
-            self.clock_keeper.set_rate(str(request.get("rate", "")))
-        except ValueError as error:
-            raise LabError(f"{error}.") from error
-        except OSError as error:
-            raise _not_kept(error) from error
-        return self.clock_keeper.rate()
-
-    def _work(self, request: Mapping[str, Any], _descriptor: int) -> None:
-        """A process measures here: between its trials an automatic rate is the wall's, a rate that was set stays."""
-        if self.clock_keeper is not None:
-            self.clock_keeper.work(int(request["process"]))
-
-    def _begin_trial(self, request: Mapping[str, Any], _descriptor: int) -> None:
-        """A trial of a process begins; while it times frames or ranks an automatic rate is held."""
-        if self.clock_keeper is not None:
-            self.clock_keeper.hold(int(request["process"]), timed=bool(request["timed"]))
-
-    def _end_trial(self, _request: Mapping[str, Any], _descriptor: int) -> float | None:
-        return None if self.clock_keeper is None else self.clock_keeper.release()
-
-    def _start_agents(self) -> None:
-        try:
-            for switch in self.lab.switches:
-                snmp = switch_face(switch, self.devices[switch.name], self._credentials)
-                self._snmp_faces.append(snmp)
-                self._agents[switch.name] = snmp.agent
-            for strip in self.lab.strips:
-                device = self.strips[strip.name]
-                agent = strip_agent(strip, device, self._credentials)
-                self._agents[strip.name] = agent
-                device.bind(agent)
-                self._strip_agents.append(agent)
-                agent.start()
-        except OSError as error:
-            raise LabError(f"an SNMP agent could not start: {error}.") from error
-        wire_sensors(
-            self.mains,
-            self.lab,
-            self.truth,
-            agents=self._agents,
-            uptime_s={name: self._uptime(device) for name, device in self.devices.items()},
-        )
-
-    async def _start_faces(self, progress: Progress) -> None:
-        for switch in self.lab.switches:
-            device = self.devices[switch.name]
-            cli = FAMILIES[switch.family].cli(device)
-            face = SshFace(
-                device,
-                cli,
-                address=switch.address,
-                port=switch.ssh_port,
-                host_key=self._host_keys[switch.name],
-            )
-            try:
-                await face.start()
-            except OSError as error:
-                raise LabError(
-                    f"{switch.name} cannot listen at {switch.address}:{switch.ssh_port}: {error.strerror}; stop the "
-                    "program that has that address, or change ansible_port in hosts.yml."
-                ) from error
-            self.faces[switch.name] = face
-            progress("starting switches", len(self.faces), len(self.lab.switches))
 
     async def _await_links(self, progress: Progress) -> None:
         deadline_s = self.clock.lab_s() + _LINK_PATIENCE_S
@@ -311,12 +194,7 @@ class Rack:
         if self._control is not None:
             self._control.stop()
             self._control = None
-        for face in self.faces.values():
-            await face.stop()
-        for snmp in self._snmp_faces:
-            snmp.close()
-        for agent in self._strip_agents:
-            agent.stop()
+        await self.interfaces.stop()
         if self._loop is not None:
             for host in self.hosts.values():
                 self._loop.remove_reader(host.channel)
@@ -326,10 +204,6 @@ class Rack:
     def _call_soon(self, call: Callable[[], None]) -> None:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(call)
-
-    def _rekey(self, name: str, other: bool) -> None:  # noqa: FBT001 - the faults' callback
-        key = asyncssh.generate_private_key("ssh-ed25519") if other else self._host_keys[name]
-        self.faces[name].use_key(key)
 
     def set_power(self, name: str, on: bool) -> None:  # noqa: FBT001 - the mains' callback
         """Switch a device's mains on or off."""
@@ -403,29 +277,3 @@ class Rack:
 
         loop.add_reader(host.channel, receive)
         loop.add_reader(host.pidfd, on_exit)
-
-    def _capture(self, request: Mapping[str, Any], descriptor: int) -> dict[str, Any]:
-        if descriptor < 0:
-            raise LabError("the request has no descriptor: a capture needs one to write to.")
-        try:
-            link = self.lab.find_link(str(request["cable"]))
-            capture = self.engine.capture(self.topology.cables[link.number], descriptor)
-        except KeyError as error:
-            os.close(descriptor)
-            raise LabError(
-                f"unknown cable '{request['cable']}': name a host, an end such as {self.lab.links[0].a}, or a line of "
-                "cables.csv."
-            ) from error
-        except FabricError as error:
-            raise LabError(f"the capture could not start: {error}.") from error
-        self._captures[capture] = link.name
-        return {"capture": capture, "cable": link.name}
-
-    def _stop_capture(self, request: Mapping[str, Any], _descriptor: int) -> dict[str, Any]:
-        capture = int(request["capture"])
-        cable = self._captures.pop(capture, "")
-        try:
-            lost = self.engine.stop_capture(capture)
-        except FabricError as error:
-            raise LabError(f"the capture had already ended: {error}.") from error
-        return {"lost": lost, "cable": cable}
