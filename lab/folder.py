@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from eee_testbed.lab.ansible import ANSIBLE_VARIABLES, Entry, Inventory, Variable, expand_range, read_ansible
 from eee_testbed.lab.ansible_vars import is_installed, with_ansible
@@ -31,14 +31,14 @@ __all__ = ["NAME", "STATE_ROOT", "find_lab", "inventories", "known_labs", "load_
 NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 """Names of labs made here, and of devices."""
 
-_LAB_KEYS = tuple(LabVars.model_fields)
-_EVERY_VARIABLE = frozenset(name for model in (LabVars, SwitchVars, NodeVars, StripVars) for name in model.model_fields)
+_LAB_KEYS = LabVars.variables()
+_EVERY_VARIABLE = frozenset(name for model in (LabVars, SwitchVars, NodeVars, StripVars) for name in model.variables())
 """All that is read here, of whatever device."""
 
 _LEAST_LIKENESS = 0.8
 """How alike an unknown name has to be to a known one to be taken for a misspelling (difflib's ratio)."""
 
-_AnyVars = TypeVar("_AnyVars", bound=BaseModel)
+_AnyVars = TypeVar("_AnyVars", LabVars, SwitchVars, NodeVars, StripVars)
 
 
 class _Loader:
@@ -62,7 +62,7 @@ class _Loader:
         self.complain(at.file or self.hosts_file, at.line, key, sentence, remedy)
 
     def parse(self, model: type[_AnyVars], variables: Mapping[str, Variable], line: int, who: str) -> _AnyVars | None:
-        known = model.model_fields
+        known = model.variables()
         self.misspelled(known, variables, who)
         given = {key: var for key, var in variables.items() if key in known and not any(clear_text_secrets({key: var}))}
         try:
@@ -157,27 +157,8 @@ class _Loader:
         found = self.parse(SwitchVars, entry.variables, entry.line, entry.name)
         if found is None:
             return None
-        return Switch(
-            name=entry.name,
-            family=found.family,
-            model=found.model,
-            address=found.ansible_host,
-            ssh_port=found.ansible_port,
-            snmp_port=found.snmp_port,
-            user=found.ansible_user,
-            password_file=found.password_file,
-            community_file=found.community_file,
-            ports=self.ports(entry, found),
-            password_variable=found.password_env,
-            community_variable=found.community_env,
-            enable=found.enable,
-            key_file=found.ansible_ssh_private_key_file,
-            ssh_agent=found.ssh_agent,
-            known_hosts_file=found.known_hosts_file,
-            snmp_user=found.snmp_v3.user_of() if found.snmp_v3 else None,
-            snmp_write=found.snmp_write,
-            quirks=found.quirks,
-        )
+        more = {"ports": self.ports(entry, found), "enable": found.enable, "snmp_user": found.snmp_user}
+        return Switch(entry.name, **found.fields_of(Switch) | more)
 
     def host(self, entry: Entry) -> Host | None:
         found = self.parse(NodeVars, entry.variables, entry.line, entry.name)
@@ -186,38 +167,14 @@ class _Loader:
         given = entry.variables.get("interface")
         if given is not None and given.file:
             self.interfaces[entry.name] = f": its interface is {found.interface} ({given.file}:{given.line})"
-        return Host(
-            name=entry.name,
-            user=found.ansible_user,
-            management_address=found.ansible_host,
-            ssh_port=found.ansible_port,
-            data_address=found.data_address,
-            mac=bytes.fromhex(found.mac.replace(":", "")),
-            interface=found.interface,
-            rate_mbps=found.rate_mbps,
-            mtu_byte=found.mtu_byte,
-            ssh_arguments=found.ansible_ssh_common_args,
-            key_file=found.ansible_ssh_private_key_file,
-            pops_tags=found.pops_tags,
-            agent_python=found.agent_python,
-        )
+        mac = bytes.fromhex(found.mac.replace(":", ""))
+        return Host(entry.name, **found.fields_of(Host) | {"mac": mac})
 
     def strip(self, entry: Entry) -> Strip | None:
         found = self.parse(StripVars, entry.variables, entry.line, entry.name)
         if found is None:
             return None
-        return Strip(
-            name=entry.name,
-            family=found.family,
-            model=found.model,
-            address=found.ansible_host,
-            snmp_port=found.snmp_port,
-            community_file=found.community_file,
-            outlet_count=found.outlets,
-            community_variable=found.community_env,
-            snmp_user=found.snmp_v3.user_of() if found.snmp_v3 else None,
-            unit=found.unit,
-        )
+        return Strip(entry.name, **found.fields_of(Strip), snmp_user=found.snmp_user)
 
     def members(self, entries: Iterable[Entry], group: str) -> list[Entry]:
         found = []

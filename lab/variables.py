@@ -6,18 +6,22 @@ Secrets stand here by reference only: a file that its owner alone may read, or a
 import ipaddress
 import os
 import re
+from dataclasses import fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from eee_testbed.lab.model import (
     RATES_MBPS,
+    Host,
     Secret,
     SnmpAuthProtocol,
     SnmpPrivacyProtocol,
     SnmpUser,
+    Strip,
     StripFamily,
+    Switch,
     SwitchFamily,
 )
 from eee_testbed.lab.quirks import quirks_of
@@ -93,7 +97,18 @@ SecretVariable = Annotated[str, AfterValidator(_variable)]
 
 
 class _Vars(BaseModel):
+    """Fields are named as in `lab.model`; a variable of another name is their alias."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+    @classmethod
+    def variables(cls) -> tuple[str, ...]:
+        """The names of the variables, as they stand in an inventory."""
+        return tuple(one.alias or name for name, one in cls.model_fields.items())
+
+    def fields_of(self, kind: type[Switch | Host | Strip]) -> dict[str, Any]:
+        """Its values by the fields of a kind of device; those that the kind does not have are left out."""
+        return {one.name: getattr(self, one.name) for one in fields(kind) if one.name in type(self).model_fields}
 
 
 class LabVars(_Vars):
@@ -127,7 +142,7 @@ class SnmpUserVars(_Vars):
             raise ValueError("SNMPv3 has no privacy without authentication: give auth_key_file or auth_key_env")
         return self
 
-    def user_of(self) -> SnmpUser:
+    def as_user(self) -> SnmpUser:
         """The same as a value of the model."""
         return SnmpUser(
             self.user,
@@ -143,14 +158,19 @@ class _SnmpVars(_Vars):
 
     snmp_port: UdpPort = Field(161, description="UDP port of its SNMP agent")
     community_file: SecretFile = Field("", description="file with the community of SNMP v2c, mode 0600")
-    community_env: SecretVariable = Field("", description="environment variable with it")
+    community_variable: SecretVariable = Field("", description="environment variable with it", alias="community_env")
     snmp_v3: SnmpUserVars | None = Field(None, description="instead of a community")
 
+    @property
+    def snmp_user(self) -> SnmpUser | None:
+        """The user of SNMPv3; None: there is a community, or no SNMP."""
+        return self.snmp_v3.as_user() if self.snmp_v3 else None
+
     def _check_snmp(self, *, needed: bool) -> None:
-        _one_place("community", self.community_file, self.community_env)
-        if self.snmp_v3 and (self.community_file or self.community_env):
+        _one_place("community", self.community_file, self.community_variable)
+        if self.snmp_v3 and (self.community_file or self.community_variable):
             raise ValueError("it has a community and snmp_v3: give one of the two")
-        if needed and not (self.snmp_v3 or self.community_file or self.community_env):
+        if needed and not (self.snmp_v3 or self.community_file or self.community_variable):
             raise ValueError("SNMP has no secret: give community_file, community_env or snmp_v3")
 
 
@@ -160,14 +180,14 @@ class SwitchVars(_SnmpVars):
     `bridge_ports` maps names or ranges to the bridge port number of the first, for an SNMP agent that names no port.
     """
 
-    ansible_host: Address = Field(description="its management address")
-    ansible_port: UdpPort = Field(22, description="TCP port of its SSH server")
-    ansible_user: str = Field("admin", description="who logs in")
-    ansible_ssh_private_key_file: SecretFile = Field("", description="private key, if it takes keys")
+    address: Address = Field(description="its management address", alias="ansible_host")
+    ssh_port: UdpPort = Field(22, description="TCP port of its SSH server", alias="ansible_port")
+    user: str = Field("admin", description="who logs in", alias="ansible_user")
+    key_file: SecretFile = Field("", description="private key, if it takes keys", alias="ansible_ssh_private_key_file")
     family: SwitchFamily = Field(description="whose driver speaks to it")
     model: str = Field(description="as its maker calls it")
     password_file: SecretFile = Field("", description="file with the password, mode 0600")
-    password_env: SecretVariable = Field("", description="environment variable with it")
+    password_variable: SecretVariable = Field("", description="environment variable with it", alias="password_env")
     ssh_agent: bool = Field(default=False, description="keys of the SSH agent are tried")
     enable_password_file: SecretFile = Field("", description="file with the password of `enable`, if it has one")
     enable_password_env: SecretVariable = Field("", description="environment variable with it")
@@ -195,9 +215,9 @@ class SwitchVars(_SnmpVars):
 
     @model_validator(mode="after")
     def _secrets(self) -> "SwitchVars":
-        _one_place("password", self.password_file, self.password_env)
+        _one_place("password", self.password_file, self.password_variable)
         _one_place("enable_password", self.enable_password_file, self.enable_password_env)
-        if not (self.password_file or self.password_env or self.ansible_ssh_private_key_file or self.ssh_agent):
+        if not (self.password_file or self.password_variable or self.key_file or self.ssh_agent):
             raise ValueError(
                 "nothing opens its command line: give password_file, password_env, ansible_ssh_private_key_file or "
                 "ssh_agent"
@@ -219,11 +239,13 @@ class NodeVars(_Vars):
     `agent_python`: what runs agents there, such as a Python that playbooks/nodes.yml has given CAP_NET_RAW.
     """
 
-    ansible_host: Address = Field(description="its management address")
-    ansible_port: UdpPort = Field(22, description="TCP port of its SSH server")
-    ansible_user: str = Field(description="who logs in")
-    ansible_ssh_common_args: Annotated[str, AfterValidator(_ssh_arguments)] = Field("", description="options of ssh")
-    ansible_ssh_private_key_file: SecretFile = Field("", description="private key")
+    management_address: Address = Field(description="its management address", alias="ansible_host")
+    ssh_port: UdpPort = Field(22, description="TCP port of its SSH server", alias="ansible_port")
+    user: str = Field(description="who logs in", alias="ansible_user")
+    ssh_arguments: Annotated[str, AfterValidator(_ssh_arguments)] = Field(
+        "", description="options of ssh", alias="ansible_ssh_common_args"
+    )
+    key_file: SecretFile = Field("", description="private key", alias="ansible_ssh_private_key_file")
     data_address: Address = Field(description="its address on the data network")
     mac: Annotated[str, AfterValidator(_mac)] = Field(description="of that interface, six lower-case pairs")
     interface: str = Field("eth0", description="its interface on the data network")
@@ -236,11 +258,11 @@ class NodeVars(_Vars):
 class StripVars(_SnmpVars):
     """Variables of a power strip."""
 
-    ansible_host: Address = Field(description="its management address")
+    address: Address = Field(description="its management address", alias="ansible_host")
     family: StripFamily = Field(description="whose MIB it speaks")
     model: str = Field(description="as its maker calls it")
-    outlets: int = Field(
-        ge=0, le=64, description="how many it has that it meters or switches; 0: it meters inlets only"
+    outlet_count: int = Field(
+        ge=0, le=64, description="how many it has that it meters or switches; 0: it meters inlets only", alias="outlets"
     )
     unit: int = Field(default=0, ge=0, le=63, description="which one of a daisy chain behind this address, from 0")
 
