@@ -16,6 +16,7 @@ Nothing here knows a vendor, a device or a session; `run` is opaque.
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -26,18 +27,25 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 H = TypeVar("H")
+H_co = TypeVar("H_co", covariant=True)
 
 FaultKind = Literal["incomplete", "ambiguous", "unrecognised", "bad-value", "excess"]
 
 
 @dataclass(frozen=True, slots=True)
-class Command(Generic[H]):
+class Command(Generic[H_co]):
     """One line of the table. `help` is shown beside the command's last keyword in the help page."""
 
     pattern: str
-    run: H
+    run: H_co
     modes: frozenset[str]
     help: str = ""
+
+
+def with_no(pattern: str, run: H, modes: frozenset[str], help: str = "") -> tuple[Command[H], Command[H]]:  # noqa: A002
+    """Two lines: one that sets a value, and `no` before its keywords alone, as `no speed` for `speed (10|100)`."""
+    keywords = itertools.takewhile(lambda word: word[0] not in "<([", pattern.split())
+    return Command(pattern, run, modes, help), Command(" ".join(("no", *keywords)), run, modes, help)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eee_testbed.twin.cli.grammar import Command, Fault, Grammar, HelpItem, Match, split_words
+from eee_testbed.twin.cli.grammar import Command, Fault, Grammar, HelpItem, Match, split_words, with_no
 from eee_testbed.twin.cli.tokens import BadToken, Mac, Number, NumberList, Rest, Text, format_list, parse_list
 
 TOKENS = {
@@ -162,3 +162,9 @@ def test_every_abbreviation_is_the_same_command_or_ambiguous(pattern: str, data:
     found, short = grammar.parse("m", full), grammar.parse("m", " ".join(cut))
     assert isinstance(found, Match)
     assert found.canonical == short.canonical if isinstance(short, Match) else short.kind == "ambiguous"
+
+
+def test_no_undoes_a_setting_without_its_value() -> None:
+    grammar = Grammar(with_no("speed (10|100) <vid>", "run", frozenset({"if"})), TOKENS)
+    for line, valid in (("speed 10 7", True), ("no speed", True), ("speed", False), ("no speed 10 7", False)):
+        assert isinstance(grammar.parse("if", line), Match) is valid

@@ -17,8 +17,44 @@ if TYPE_CHECKING:
     from eee_testbed.twin.families.fastpath.personality import FastpathPersonality
 
 Ports: TypeAlias = tuple[int, ...]
-Action: TypeAlias = "Callable[[FastpathPersonality, Ports, Match[Any]], str]"
-"""(personality, bridge ports of the interface mode, match) -> output, "" on success."""
+Action: TypeAlias = "Callable[[FastpathPersonality, Ports, Match[Any]], None]"
+"""(personality, bridge ports of the interface mode, match); Refused if it cannot be."""
+
+
+def flag(name: str) -> Configure:
+    """Make a line that sets a yes-or-no setting of ports."""
+
+    def run(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
+        personality.config.change(ports, **{name: not match.negated})
+
+    return Configure(run)
+
+
+def value(name: str, key: str, default: object) -> Configure:
+    """Make a line that sets a value of ports, with `no` the default."""
+
+    def run(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
+        personality.config.change(ports, **{name: match.get(key, default)})
+
+    return Configure(run)
+
+
+def switch(name: str) -> Configure:
+    """Make a line that sets a switch-wide yes-or-no setting."""
+
+    def run(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> None:
+        setattr(personality.config, name, not match.negated)
+
+    return Configure(run)
+
+
+def on_all(line: Configure) -> Configure:
+    """Make a line apply to every port and LAG, in global configuration."""
+
+    def run(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> None:
+        line.action(personality, tuple(personality.config.ports), match)
+
+    return Configure(run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +67,8 @@ class Configure:
         """Execute it for a session."""
         with session.device.change():
             personality = cast("FastpathPersonality", session.device.personality)
-            return self.action(personality, session.mode.about.get("ports", ()), match)
+            self.action(personality, session.mode.about.get("ports", ()), match)
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,10 +32,8 @@ def execute(personality: FastpathPersonality, text: str) -> list[str]:
             before = personality.config
             personality.config = before.__deepcopy__({})
             try:
-                words = run.action(personality, ports, found)
-            except Refused as refused:
-                words = refused.sentence
-            if words:
+                run.action(personality, ports, found)
+            except Refused:
                 personality.config = before
                 failed.append(line)
         else:

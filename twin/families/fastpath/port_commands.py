@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from eee_testbed.twin.cli.grammar import Command
-from eee_testbed.twin.families.fastpath.actions import Configure, Enter
+from eee_testbed.twin.cli.grammar import Command, with_no
+from eee_testbed.twin.families.fastpath.actions import Configure, Enter, flag, on_all, value
 from eee_testbed.twin.families.fastpath.config import MAX_STATIC_DEFAULT, MTU_DEFAULT_BYTE, MacFilter, lag_members
 from eee_testbed.twin.families.fastpath.personality import check_description
 from eee_testbed.twin.families.fastpath.ports import FORCIBLE_MBPS, LAG_MEMBERS_MAX, OFFERED_MBPS
@@ -32,24 +32,13 @@ def _about_ports(match: Match[Any]) -> dict[str, Any]:
     return {"ports": chosen.numbers, "text": chosen.text}
 
 
-def _shutdown(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
-    personality.config.change(ports, shutdown=not match.negated)
-    return ""
-
-
-def _shutdown_all(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
-    personality.config.change(tuple(personality.config.ports), shutdown=not match.negated)
-    return ""
-
-
-def _description(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _description(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     text = match.get("text", "")
     check_description(text)
     personality.config.change(ports, description=text)
-    return ""
 
 
-def _speed(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _speed(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     rates = [_RATE_MBPS[w] for w in match.keywords if w in _RATE_MBPS]
     for number in ports:
         phy = personality.physical(number).phy
@@ -63,56 +52,40 @@ def _speed(personality: FastpathPersonality, ports: Ports, match: Match[Any]) ->
             personality.config.change([number], autoneg=True, advertised_mbps=None if every else chosen)
         else:
             personality.config.change([number], autoneg=False, forced_mbps=rates[0])
-    return ""
 
 
-def _auto_negotiate(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _auto_negotiate(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     for number in ports:
         personality.set_autoneg(number, on=not match.negated)
-    return ""
 
 
-def _flowcontrol(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
-    personality.config.change(ports, flow_control=not match.negated)
-    return ""
-
-
-def _mtu(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
-    personality.config.change(ports, mtu_byte=match.get("byte", MTU_DEFAULT_BYTE))
-    return ""
-
-
-def _eee(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _eee(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     for number in ports:
         personality.set_eee(number, on=not match.negated)
-    return ""
 
 
-def _tx_time(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _tx_time(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     name = "tx_idle_us" if match.has("tx-idle-time") else "tx_wake_us"
     for number in ports:
         personality.physical(number)
     personality.config.change(ports, **{name: match.get("us", 0)})
-    return ""
 
 
-def _lldp(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _lldp(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     name = "lldp_transmit" if match.has("transmit") else "lldp_receive"
     for number in ports:
         personality.physical(number)
     personality.config.change(ports, **{name: not match.negated})
-    return ""
 
 
-def _energy_detect(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _energy_detect(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     for number in ports:
         if personality.physical(number).phy != "1000BASE-T":
             raise Refused("only 1G copper ports support energy-detect mode", reason="no-energy-detect")
     personality.config.change(ports, energy_detect=not match.negated)
-    return ""
 
 
-def _addport(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _addport(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     lag = _lag_number(personality, match)
     for number in ports:
         personality.physical(number)
@@ -123,46 +96,32 @@ def _addport(personality: FastpathPersonality, ports: Ports, match: Match[Any]) 
         if present not in {None, lag}:
             raise Refused(f"the port belongs to lag {present}", reason="in-lag")
         personality.config.change([number], lag=lag)
-    return ""
 
 
-def _deleteport(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _deleteport(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     lag = _lag_number(personality, match)
     for number in ports:
         if personality.config.ports[number].lag != lag:
             raise Refused(f"the port does not belong to lag {lag}", reason="not-in-lag")
         personality.config.change([number], lag=None)
-    return ""
 
 
-def _lag_static(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _lag_static(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     for number in ports:
         if not personality.ports[number - 1].is_lag:
             raise Refused("only a port channel can be static", reason="bad-value")
     personality.config.change(ports, lag_static=not match.negated)
-    return ""
 
 
-def _stp_port(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
-    personality.config.change(ports, spanning_tree=not match.negated)
-    return ""
-
-
-def _port_security(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
-    personality.config.change(ports, locked=not match.negated)
-    return ""
-
-
-def _max_static(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _max_static(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     wanted = match.get("count", MAX_STATIC_DEFAULT)
     for number in ports:
         if len(personality.config.ports[number].static_macs) > wanted:
             raise Refused("the port holds more static addresses than that", reason="full")
     personality.config.change(ports, max_static=wanted)
-    return ""
 
 
-def _lock_mac(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _lock_mac(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     vid, mac = match.get("vid"), match.get("mac")
     for number in ports:
         own = personality.config.ports[number]
@@ -172,10 +131,9 @@ def _lock_mac(personality: FastpathPersonality, ports: Ports, match: Match[Any])
             raise Refused(f"{mac.hex(':')} in VLAN {vid} is not a static address of the port", reason="no-entry")
         else:
             personality.config.change([number], static_macs=own.static_macs - {(vid, mac)})
-    return ""
 
 
-def _filter_port(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _filter_port(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     key = (match.get("vid"), match.get("mac"))
     if key not in personality.config.macfilters:
         raise Refused("that address has no filter in that VLAN: create it with macfilter", reason="no-entry")
@@ -186,10 +144,9 @@ def _filter_port(personality: FastpathPersonality, ports: Ports, match: Match[An
     before: frozenset[int] = getattr(old, side)
     after = before - set(ports) if match.negated else before | set(ports)
     personality.config.macfilters[key] = replace(old, **{side: after})
-    return ""
 
 
-def _macfilter(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+def _macfilter(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> None:
     key = (match.get("vid"), match.get("mac"))
     personality.need_vlan(key[0])
     filters = personality.config.macfilters
@@ -197,7 +154,7 @@ def _macfilter(personality: FastpathPersonality, _ports: Ports, match: Match[Any
         if key not in filters:
             raise Refused("that address has no filter in that VLAN", reason="no-entry")
         del filters[key]
-        return ""
+        return
     if not any(key[1]) or key[1] == b"\xff" * 6 or key[1].startswith(b"\x01\x80\xc2\x00\x00"):
         raise Refused("that address is reserved", reason="bad-value")
     multicast = bool(key[1][0] & 1)
@@ -205,7 +162,6 @@ def _macfilter(personality: FastpathPersonality, _ports: Ports, match: Match[Any
     if key not in filters and len(kin) >= (MULTICAST_FILTERS_MAX if multicast else UNICAST_FILTERS_MAX):
         raise Refused("the table of static MAC filters is full", reason="full")
     filters.setdefault(key, MacFilter())
-    return ""
 
 
 def _lag_number(personality: FastpathPersonality, match: Match[Any]) -> int:
@@ -220,10 +176,9 @@ _CONFIG = frozenset({"config"})
 
 COMMANDS: tuple[Command[Handler], ...] = (
     Command("interface <ports>", Enter("if", _about_ports), _CONFIG, "Enter into Interface Config mode."),
-    Command("[no] shutdown", Configure(_shutdown), _IF, "Enable/Disable a port."),
-    Command("[no] shutdown all", Configure(_shutdown_all), _CONFIG, "Enable/Disable all ports."),
-    Command("description <text>", Configure(_description), _IF, "Add Description to the interface."),
-    Command("no description", Configure(_description), _IF, "Add Description to the interface."),
+    Command("[no] shutdown", flag("shutdown"), _IF, "Enable/Disable a port."),
+    Command("[no] shutdown all", on_all(flag("shutdown")), _CONFIG, "Enable/Disable all ports."),
+    *with_no("description <text>", Configure(_description), _IF, "Add Description to the interface."),
     Command(
         "speed auto [10] [100] [1000] [2.5G] [5G] [10G] [full-duplex]",
         Configure(_speed),
@@ -232,9 +187,10 @@ COMMANDS: tuple[Command[Handler], ...] = (
     ),
     Command("speed (10|100|10G) full-duplex", Configure(_speed), _IF, "Set the speed and duplex mode for a port."),
     Command("[no] auto-negotiate", Configure(_auto_negotiate), _IF, "Enable/Disable automatic negotiation on a port."),
-    Command("[no] flowcontrol", Configure(_flowcontrol), _IF, "Enable/Disable 802.3x flow control."),
-    Command("mtu <byte>", Configure(_mtu), _IF, "Set the maximum frame size of the interface."),
-    Command("no mtu", Configure(_mtu), _IF, "Set the maximum frame size of the interface."),
+    Command("[no] flowcontrol", flag("flow_control"), _IF, "Enable/Disable 802.3x flow control."),
+    *with_no(
+        "mtu <byte>", value("mtu_byte", "byte", MTU_DEFAULT_BYTE), _IF, "Set the maximum frame size of the interface."
+    ),
     Command("[no] green-mode eee", Configure(_eee), _IF, "Enable/Disable EEE mode."),
     Command("green-mode eee (tx-idle-time <us:idle_us>|tx-wake-time <us:wake_us>)", Configure(_tx_time), _IF),
     Command("no green-mode eee (tx-idle-time|tx-wake-time)", Configure(_tx_time), _IF),
@@ -243,10 +199,9 @@ COMMANDS: tuple[Command[Handler], ...] = (
     Command("addport <lag>", Configure(_addport), _IF, "Add this port to a port-channel."),
     Command("deleteport <lag>", Configure(_deleteport), _IF, "Delete this port from a port-channel."),
     Command("[no] port-channel static", Configure(_lag_static), _IF, "Enable/Disable static mode of a port-channel."),
-    Command("[no] spanning-tree port mode", Configure(_stp_port), _IF, "Enable/Disable spanning tree on a port."),
-    Command("[no] port-security", Configure(_port_security), _IF, "Enable/Disable Port MAC Locking."),
-    Command("port-security max-static <count:statics>", Configure(_max_static), _IF),
-    Command("no port-security max-static", Configure(_max_static), _IF),
+    Command("[no] spanning-tree port mode", flag("spanning_tree"), _IF, "Enable/Disable spanning tree on a port."),
+    Command("[no] port-security", flag("locked"), _IF, "Enable/Disable Port MAC Locking."),
+    *with_no("port-security max-static <count:statics>", Configure(_max_static), _IF),
     Command("[no] port-security mac-address <mac> <vid>", Configure(_lock_mac), _IF, "Lock an address to the port."),
     Command("[no] macfilter (addsrc|adddest) <mac> <vid>", Configure(_filter_port), _IF),
     Command("[no] macfilter <mac> <vid>", Configure(_macfilter), _CONFIG, "Configure a static MAC filter."),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eee_testbed.twin.cli.grammar import Command
-from eee_testbed.twin.families.fastpath.actions import Configure, Enter, Leave
+from eee_testbed.twin.cli.grammar import Command, with_no
+from eee_testbed.twin.families.fastpath.actions import Configure, Enter, Leave, flag, on_all, switch
 from eee_testbed.twin.families.fastpath.config import (
     AGEING_DEFAULT_S,
     HISTORY_INTERVAL_DEFAULT_S,
@@ -40,14 +40,13 @@ _SINGLE = (
 )
 
 
-def _hostname(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+def _hostname(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> None:
     name = match.get("name", "")
     check_text(name, HOSTNAME_MAX_CHARACTERS)
     personality.config.hostname = name
-    return ""
 
 
-def _username(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+def _username(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> None:
     name, password = match.get("name"), match.get("password")
     check_text(name, 64)
     if match.has("encrypted"):
@@ -57,47 +56,23 @@ def _username(personality: FastpathPersonality, _ports: Ports, match: Match[Any]
     else:
         digest = password_digest(password)
     personality.config.users[name] = (digest, match.get("level", 1))
-    return ""
 
 
-def _no_username(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+def _no_username(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> None:
     if match.get("name") not in personality.config.users:
         raise Refused(f"user {match.get('name')!r} is not configured", reason="no-entry")
     del personality.config.users[match.get("name")]
-    return ""
 
 
-def _spanning_tree(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
-    personality.config.spanning_tree = not match.negated
-    return ""
-
-
-def _stp_ports(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
-    personality.config.change(tuple(personality.config.ports), spanning_tree=not match.negated)
-    return ""
-
-
-def _flowcontrol(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
-    personality.config.flow_control = not match.negated
-    return ""
-
-
-def _ageing(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+def _ageing(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> None:
     personality.set_ageing(match.get("seconds", AGEING_DEFAULT_S))
-    return ""
 
 
-def _history(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+def _history(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> None:
     if match.has("sampling-interval"):
         personality.config.history_interval_s = match.get("seconds", HISTORY_INTERVAL_DEFAULT_S)
     else:
         personality.config.history_samples = match.get("count", HISTORY_SAMPLES_DEFAULT)
-    return ""
-
-
-def _port_security(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
-    personality.config.port_security = not match.negated
-    return ""
 
 
 def _keep(lines: dict[str, str], text: str, *, negated: bool) -> None:
@@ -110,14 +85,12 @@ def _keep(lines: dict[str, str], text: str, *, negated: bool) -> None:
         del lines[key]
 
 
-def _global_line(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+def _global_line(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> None:
     _keep(personality.config.global_lines, _line(match), negated=match.negated)
-    return ""
 
 
-def _exec_line(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+def _exec_line(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> None:
     _keep(personality.config.exec_lines, _line(match), negated=match.negated)
-    return ""
 
 
 def _line(match: Match[Any]) -> str:
@@ -133,8 +106,7 @@ COMMANDS: tuple[Command[Handler], ...] = (
     Command("configure [terminal]", Enter("config"), _EXEC, "Enter into Global Config mode."),
     Command("exit", Leave(), _ANY - _EXEC, "To exit from the mode."),
     Command("line (console|telnet|ssh)", Enter("line"), _CONFIG, "Enter into Line Config mode."),
-    Command("hostname <name:hostname>", Configure(_hostname), _CONFIG, "Change the system hostname."),
-    Command("no hostname", Configure(_hostname), _CONFIG, "Change the system hostname."),
+    *with_no("hostname <name:hostname>", Configure(_hostname), _CONFIG, "Change the system hostname."),
     Command(
         "username <name> password <password> [level <level>] [encrypted]",
         Configure(_username),
@@ -142,17 +114,14 @@ COMMANDS: tuple[Command[Handler], ...] = (
         "Add a new user or configure a user.",
     ),
     Command("no username <name>", Configure(_no_username), _CONFIG, "Delete a user."),
-    Command("[no] spanning-tree", Configure(_spanning_tree), _CONFIG, "Enable/Disable spanning tree."),
-    Command("[no] spanning-tree port mode all", Configure(_stp_ports), _CONFIG, "Spanning tree on all ports."),
-    Command("[no] storm-control flowcontrol", Configure(_flowcontrol), _CONFIG, "Enable/Disable 802.3x flow control."),
-    Command("[no] flowcontrol", Configure(_flowcontrol), _CONFIG, "Enable/Disable 802.3x flow control."),
-    Command("bridge aging-time <seconds:ageing_s>", Configure(_ageing), _CONFIG, "Set the address aging timeout."),
-    Command("no bridge aging-time", Configure(_ageing), _CONFIG, "Set the address aging timeout."),
-    Command("green-mode eee-lpi-history sampling-interval <seconds:interval_s>", Configure(_history), _CONFIG),
-    Command("no green-mode eee-lpi-history sampling-interval", Configure(_history), _CONFIG),
-    Command("green-mode eee-lpi-history max-samples <count:samples>", Configure(_history), _CONFIG),
-    Command("no green-mode eee-lpi-history max-samples", Configure(_history), _CONFIG),
-    Command("[no] port-security", Configure(_port_security), _CONFIG, "Enable/Disable Port MAC Locking."),
+    Command("[no] spanning-tree", switch("spanning_tree"), _CONFIG, "Enable/Disable spanning tree."),
+    Command("[no] spanning-tree port mode all", on_all(flag("spanning_tree")), _CONFIG, "Spanning tree on all ports."),
+    Command("[no] storm-control flowcontrol", switch("flow_control"), _CONFIG, "Enable/Disable 802.3x flow control."),
+    Command("[no] flowcontrol", switch("flow_control"), _CONFIG, "Enable/Disable 802.3x flow control."),
+    *with_no("bridge aging-time <seconds:ageing_s>", Configure(_ageing), _CONFIG, "Set the address aging timeout."),
+    *with_no("green-mode eee-lpi-history sampling-interval <seconds:interval_s>", Configure(_history), _CONFIG),
+    *with_no("green-mode eee-lpi-history max-samples <count:samples>", Configure(_history), _CONFIG),
+    Command("[no] port-security", switch("port_security"), _CONFIG, "Enable/Disable Port MAC Locking."),
     Command("[no] (snmp-server|logging|sntp|clock|lldp|link-flap) <rest>", Configure(_global_line), _CONFIG),
     Command(
         "[no] ip (management|default-gateway|ssh|http|name|domain|telnet) <rest>", Configure(_global_line), _CONFIG

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from eee_testbed.twin.cli.grammar import Command
-from eee_testbed.twin.families.fastpath.actions import Configure, Enter
+from eee_testbed.twin.cli.grammar import Command, with_no
+from eee_testbed.twin.families.fastpath.actions import Configure, Enter, flag, on_all, value
 from eee_testbed.twin.families.fastpath.config import VID_MAX
 from eee_testbed.twin.switch.personality import Refused
 
 if TYPE_CHECKING:
     from eee_testbed.twin.cli.grammar import Match
     from eee_testbed.twin.cli.shell import Handler
-    from eee_testbed.twin.families.fastpath.actions import Action, Ports
+    from eee_testbed.twin.families.fastpath.actions import Ports
     from eee_testbed.twin.families.fastpath.personality import FastpathPersonality
     from eee_testbed.twin.switch.effect import Acceptable
 
@@ -20,21 +20,19 @@ _ACCEPT: dict[str, Acceptable] = {"vlanonly": "tagged", "admituntaggedonly": "un
 _EVERY_VID = frozenset(range(1, VID_MAX + 1))
 
 
-def _create(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+def _create(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> None:
     for vid in match.get("vids"):
         if match.negated:
             personality.destroy_vlan(vid)
         else:
             personality.create_vlan(vid)
-    return ""
 
 
-def _name(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+def _name(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> None:
     personality.rename_vlan(match.get("vid"), match.get("name", ""))
-    return ""
 
 
-def _participation(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _participation(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     vids = _existing(personality, match)
     for number in ports:
         own = personality.config.ports[number]
@@ -44,64 +42,39 @@ def _participation(personality: FastpathPersonality, ports: Ports, match: Match[
         elif match.has("exclude"):
             exclude |= vids
         personality.config.change([number], include=include, exclude=exclude)
-    return ""
 
 
-def _on_all(action: Action) -> Configure:
-    """Make an action apply to every port and LAG, in global configuration."""
-
-    def on_all(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
-        return action(personality, tuple(personality.config.ports), match)
-
-    return Configure(on_all)
-
-
-def _tagging(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _tagging(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     vids = _existing(personality, match)
     for number in ports:
         own = personality.config.ports[number]
         tagging = own.tagging - vids if match.negated else own.tagging | vids
         personality.config.change([number], tagging=tagging)
-    return ""
 
 
-def _pvid(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _pvid(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     vid = match.get("vid", 1)
     personality.need_vlan(vid)
     personality.config.change(ports, pvid=vid)
-    return ""
 
 
-def _acceptframe(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _acceptframe(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     words = [w for w in match.keywords if w in _ACCEPT]
     personality.config.change(ports, acceptable="all" if match.negated else _ACCEPT[words[-1]])
-    return ""
 
 
-def _ingressfilter(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
-    personality.config.change(ports, ingress_filter=not match.negated)
-    return ""
-
-
-def _mode(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _mode(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     mode = None if match.negated else match.keywords[-1]
     personality.config.change(ports, mode=mode)
-    return ""
 
 
-def _access_vlan(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _access_vlan(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     vid = match.get("vid", 1)
     personality.need_vlan(vid)
     personality.config.change(ports, access_vid=vid)
-    return ""
 
 
-def _native_vlan(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
-    personality.config.change(ports, native_vid=match.get("vid", 1))
-    return ""
-
-
-def _allowed_vlan(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+def _allowed_vlan(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     named = frozenset(match.get("vids", ()))
     for number in ports:
         allowed = personality.config.ports[number].allowed
@@ -117,7 +90,6 @@ def _allowed_vlan(personality: FastpathPersonality, ports: Ports, match: Match[A
         else:
             wanted = named
         personality.config.change([number], allowed=None if wanted == _EVERY_VID else wanted)
-    return ""
 
 
 def _existing(personality: FastpathPersonality, match: Match[Any]) -> frozenset[int]:
@@ -145,45 +117,38 @@ COMMANDS: tuple[Command[Handler], ...] = (
     ),
     Command(
         "vlan participation all (include|exclude|auto) <vids>",
-        _on_all(_participation),
+        on_all(Configure(_participation)),
         _CONFIG,
         "Configure how all ports participate in a specific VLAN.",
     ),
     Command("[no] vlan tagging <vids>", Configure(_tagging), _IF, "Configure tagging for a specific VLAN port."),
-    Command("vlan pvid <vid>", Configure(_pvid), _IF, "Configure the VLAN id for a specific port."),
-    Command("no vlan pvid", Configure(_pvid), _IF, "Configure the VLAN id for a specific port."),
-    Command(
-        "vlan acceptframe (admituntaggedonly|vlanonly|all)",
-        Configure(_acceptframe),
-        _IF,
-        "Sets how to accept frames.",
+    *with_no("vlan pvid <vid>", Configure(_pvid), _IF, "Configure the VLAN id for a specific port."),
+    *with_no(
+        "vlan acceptframe (admituntaggedonly|vlanonly|all)", Configure(_acceptframe), _IF, "Sets how to accept frames."
     ),
-    Command("no vlan acceptframe", Configure(_acceptframe), _IF, "Sets how to accept frames."),
+    Command("[no] vlan ingressfilter", flag("ingress_filter"), _IF, "Enable/Disable application of Ingress Filtering."),
+    *with_no("vlan port pvid all <vid>", on_all(Configure(_pvid)), _CONFIG, "Configure the VLAN id for all ports."),
     Command(
-        "[no] vlan ingressfilter", Configure(_ingressfilter), _IF, "Enable/Disable application of Ingress Filtering."
+        "[no] vlan port tagging all <vids>", on_all(Configure(_tagging)), _CONFIG, "Configure tagging for all ports."
     ),
-    Command("vlan port pvid all <vid>", _on_all(_pvid), _CONFIG, "Configure the VLAN id for all ports."),
-    Command("no vlan port pvid all", _on_all(_pvid), _CONFIG, "Configure the VLAN id for all ports."),
-    Command("[no] vlan port tagging all <vids>", _on_all(_tagging), _CONFIG, "Configure tagging for all ports."),
-    Command(
+    *with_no(
         "vlan port acceptframe all (admituntaggedonly|vlanonly|all)",
-        _on_all(_acceptframe),
+        on_all(Configure(_acceptframe)),
         _CONFIG,
         "Sets how all ports accept frames.",
     ),
-    Command("no vlan port acceptframe all", _on_all(_acceptframe), _CONFIG, "Sets how all ports accept frames."),
-    Command("[no] vlan port ingressfilter all", _on_all(_ingressfilter), _CONFIG, "Ingress Filtering on all ports."),
-    Command("switchport mode (access|general|trunk)", Configure(_mode), _IF, "Set the switchport mode."),
-    Command("no switchport mode", Configure(_mode), _IF, "Set the switchport mode."),
-    Command("switchport access vlan <vid>", Configure(_access_vlan), _IF, "Set the access VLAN."),
-    Command("no switchport access vlan", Configure(_access_vlan), _IF, "Set the access VLAN."),
-    Command("switchport trunk native vlan <vid>", Configure(_native_vlan), _IF, "Set the native VLAN of the trunk."),
-    Command("no switchport trunk native vlan", Configure(_native_vlan), _IF, "Set the native VLAN of the trunk."),
     Command(
+        "[no] vlan port ingressfilter all", on_all(flag("ingress_filter")), _CONFIG, "Ingress Filtering on all ports."
+    ),
+    *with_no("switchport mode (access|general|trunk)", Configure(_mode), _IF, "Set the switchport mode."),
+    *with_no("switchport access vlan <vid>", Configure(_access_vlan), _IF, "Set the access VLAN."),
+    *with_no(
+        "switchport trunk native vlan <vid>", value("native_vid", "vid", 1), _IF, "Set the native VLAN of the trunk."
+    ),
+    *with_no(
         "switchport trunk allowed vlan (all|<vids>|add <vids>|remove <vids>|except <vids>)",
         Configure(_allowed_vlan),
         _IF,
         "Set the VLANs allowed on the trunk.",
     ),
-    Command("no switchport trunk allowed vlan", Configure(_allowed_vlan), _IF, "Set the VLANs allowed on the trunk."),
 )

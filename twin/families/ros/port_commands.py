@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from eee_testbed.twin.cli.grammar import Command, with_no
 from eee_testbed.twin.families.ros.config import ALL_SPEEDS_MBPS, DEFAULT_VLAN, need_vlans
 from eee_testbed.twin.families.ros.models import LAG_MEMBERS_MAX
 from eee_testbed.twin.families.ros.switch_commands import plain
-from eee_testbed.twin.families.ros.table import INTERFACE, ConfigHandler, Where, command, port_switch
+from eee_testbed.twin.families.ros.table import INTERFACE, ConfigHandler, Where, port_switch
 from eee_testbed.twin.switch.personality import Refused
 
 if TYPE_CHECKING:
@@ -154,80 +155,61 @@ def _may_join(where: Where, number: int, speed_mbps: int, lag: int) -> None:
         raise Refused(f"the members of po{lag} have another speed", reason="in-lag")
 
 
-COMMANDS = (
-    command("[no] shutdown", port_switch("shutdown"), INTERFACE, "Disable the interface"),
-    command("description <rest>", _description, INTERFACE, "Description of the interface"),
-    command("no description", _description, INTERFACE, "Description of the interface"),
-    command("speed (10|100|1000|10000)", _speed, INTERFACE, "Speed without negotiation"),
-    command("no speed", _speed, INTERFACE, "Speed without negotiation"),
-    command("negotiation [10h] [10f] [100h] [100f] [1000f] [10000f]", _negotiation, INTERFACE, "Auto-negotiation"),
-    command("no negotiation", _negotiation, INTERFACE, "Auto-negotiation"),
-    command("duplex (half|full)", _duplex, INTERFACE, "Duplex without negotiation"),
-    command("no duplex", _duplex, INTERFACE, "Duplex without negotiation"),
-    command("flowcontrol (on|off|auto)", _flow_control, INTERFACE, "802.3x flow control"),
-    command("no flowcontrol", _flow_control, INTERFACE, "802.3x flow control"),
-    command("[no] back-pressure", port_switch("back_pressure"), INTERFACE, "Back pressure"),
-    command("mdix (on|auto)", _mdix, INTERFACE, "Crossover"),
-    command("no mdix", _mdix, INTERFACE, "Crossover"),
-    command("switchport mode (access|trunk|general|customer)", _mode, INTERFACE, "VLAN mode"),
-    command("no switchport mode", _mode, INTERFACE, "VLAN mode"),
-    command("switchport access vlan <vid>", _single_vlan("access_vid", DEFAULT_VLAN), INTERFACE, "Access VLAN"),
-    command("no switchport access vlan", _single_vlan("access_vid", DEFAULT_VLAN), INTERFACE, "Access VLAN"),
-    command(
+COMMANDS: tuple[Command[ConfigHandler], ...] = (
+    Command("[no] shutdown", port_switch("shutdown"), INTERFACE, "Disable the interface"),
+    *with_no("description <rest>", _description, INTERFACE, "Description of the interface"),
+    *with_no("speed (10|100|1000|10000)", _speed, INTERFACE, "Speed without negotiation"),
+    *with_no("negotiation [10h] [10f] [100h] [100f] [1000f] [10000f]", _negotiation, INTERFACE, "Auto-negotiation"),
+    *with_no("duplex (half|full)", _duplex, INTERFACE, "Duplex without negotiation"),
+    *with_no("flowcontrol (on|off|auto)", _flow_control, INTERFACE, "802.3x flow control"),
+    Command("[no] back-pressure", port_switch("back_pressure"), INTERFACE, "Back pressure"),
+    *with_no("mdix (on|auto)", _mdix, INTERFACE, "Crossover"),
+    *with_no("switchport mode (access|trunk|general|customer)", _mode, INTERFACE, "VLAN mode"),
+    *with_no("switchport access vlan <vid>", _single_vlan("access_vid", DEFAULT_VLAN), INTERFACE, "Access VLAN"),
+    *with_no(
         "switchport trunk native vlan (<vid>|none)",
         _single_vlan("trunk_native_vid", DEFAULT_VLAN),
         INTERFACE,
         "Untagged VLAN of a trunk",
     ),
-    command(
-        "no switchport trunk native vlan",
-        _single_vlan("trunk_native_vid", DEFAULT_VLAN),
-        INTERFACE,
-        "Untagged VLAN of a trunk",
-    ),
-    command("switchport trunk allowed vlan (add|remove) (<vlans>|all)", _trunk_allowed, INTERFACE, "VLANs of a trunk"),
-    command(
+    Command("switchport trunk allowed vlan (add|remove) (<vlans>|all)", _trunk_allowed, INTERFACE, "VLANs of a trunk"),
+    Command(
         "switchport general allowed vlan add <vlans> [tagged|untagged]",
         _general_allowed,
         INTERFACE,
         "VLANs of a general port",
     ),
-    command("switchport general allowed vlan remove <vlans>", _general_allowed, INTERFACE, "VLANs of a general port"),
-    command("switchport general pvid <pvid>", _general_pvid, INTERFACE, "VLAN of untagged frames"),
-    command("no switchport general pvid", _general_pvid, INTERFACE, "VLAN of untagged frames"),
-    command(
+    Command("switchport general allowed vlan remove <vlans>", _general_allowed, INTERFACE, "VLANs of a general port"),
+    *with_no("switchport general pvid <pvid>", _general_pvid, INTERFACE, "VLAN of untagged frames"),
+    Command(
         "[no] switchport general ingress-filtering disable",
         port_switch("general_ingress_filtering", inverted=True),
         INTERFACE,
         "Accept frames of VLANs that the port is not in",
     ),
-    command(
+    *with_no(
         "switchport general acceptable-frame-type (all|tagged-only|untagged-only)",
         _acceptable,
         INTERFACE,
         "Frames to accept",
     ),
-    command("no switchport general acceptable-frame-type", _acceptable, INTERFACE, "Frames to accept"),
-    command("switchport customer vlan <vid>", _single_vlan("customer_vid", None), INTERFACE, "Customer VLAN"),
-    command("no switchport customer vlan", _single_vlan("customer_vid", None), INTERFACE, "Customer VLAN"),
-    command(
+    *with_no("switchport customer vlan <vid>", _single_vlan("customer_vid", None), INTERFACE, "Customer VLAN"),
+    Command(
         "[no] switchport forbidden default-vlan", port_switch("forbidden_default_vlan"), INTERFACE, "Keep out of VLAN 1"
     ),
-    command("switchport forbidden vlan (add|remove) <vlans>", _forbidden, INTERFACE, "Keep out of VLANs"),
-    command("[no] eee enable", port_switch("eee"), INTERFACE, "Energy-Efficient Ethernet"),
-    command("[no] eee lldp enable", port_switch("eee_lldp"), INTERFACE, "EEE wake times by LLDP"),
-    command("[no] green-ethernet energy-detect", port_switch("energy_detect"), INTERFACE, "Energy-detect mode"),
-    command("[no] green-ethernet short-reach", port_switch("short_reach"), INTERFACE, "Short-reach mode"),
-    command(
+    Command("switchport forbidden vlan (add|remove) <vlans>", _forbidden, INTERFACE, "Keep out of VLANs"),
+    Command("[no] eee enable", port_switch("eee"), INTERFACE, "Energy-Efficient Ethernet"),
+    Command("[no] eee lldp enable", port_switch("eee_lldp"), INTERFACE, "EEE wake times by LLDP"),
+    Command("[no] green-ethernet energy-detect", port_switch("energy_detect"), INTERFACE, "Energy-detect mode"),
+    Command("[no] green-ethernet short-reach", port_switch("short_reach"), INTERFACE, "Short-reach mode"),
+    Command(
         "[no] spanning-tree disable", port_switch("spanning_tree", inverted=True), INTERFACE, "Spanning tree off here"
     ),
-    command("[no] spanning-tree portfast", port_switch("portfast"), INTERFACE, "No spanning tree delay"),
-    command("spanning-tree cost <stp-cost>", _stp_cost, INTERFACE, "Path cost"),
-    command("no spanning-tree cost", _stp_cost, INTERFACE, "Path cost"),
-    command("spanning-tree port-priority <stp-port-priority>", _stp_port_priority, INTERFACE, "Port priority"),
-    command("no spanning-tree port-priority", _stp_port_priority, INTERFACE, "Port priority"),
-    command("channel-group <lag> mode (on|auto)", _channel_group, INTERFACE, "Join a port-channel"),
-    command("no channel-group", _channel_group, INTERFACE, "Leave the port-channel"),
-    command("[no] lldp transmit", port_switch("lldp_transmit"), INTERFACE, "Send LLDP"),
-    command("[no] lldp receive", port_switch("lldp_receive"), INTERFACE, "Receive LLDP"),
+    Command("[no] spanning-tree portfast", port_switch("portfast"), INTERFACE, "No spanning tree delay"),
+    *with_no("spanning-tree cost <stp-cost>", _stp_cost, INTERFACE, "Path cost"),
+    *with_no("spanning-tree port-priority <stp-port-priority>", _stp_port_priority, INTERFACE, "Port priority"),
+    Command("channel-group <lag> mode (on|auto)", _channel_group, INTERFACE, "Join a port-channel"),
+    Command("no channel-group", _channel_group, INTERFACE, "Leave the port-channel"),
+    Command("[no] lldp transmit", port_switch("lldp_transmit"), INTERFACE, "Send LLDP"),
+    Command("[no] lldp receive", port_switch("lldp_receive"), INTERFACE, "Receive LLDP"),
 )

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from eee_testbed.twin.cli.grammar import Command, Match
 from eee_testbed.twin.switch.personality import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from eee_testbed.twin.cli.grammar import Match
     from eee_testbed.twin.families.ros.config import PortConfig, RosConfig
     from eee_testbed.twin.switch.personality import Port
 
@@ -69,11 +69,6 @@ INTERFACE = frozenset({"if"})
 VLAN_INTERFACE = frozenset({"ifvlan"})
 LINE = frozenset({"line"})
 EVERYWHERE = CONFIG | VLAN_DATABASE | INTERFACE | VLAN_INTERFACE | LINE
-
-
-def command(pattern: str, run: ConfigHandler, modes: frozenset[str], text: str = "") -> Command[ConfigHandler]:
-    """One row of the table."""
-    return Command(pattern, run, modes, text)
 
 
 def switch(name: str) -> ConfigHandler:
