@@ -9,9 +9,8 @@ import polars as pl
 from eee_testbed.dataset.power import LABS, truth_of
 from eee_testbed.lab.errors import LabError
 from eee_testbed.record.frames import parse_parquet
-from eee_testbed.simulation.replay.results import REPLAY_SCHEMA
 from eee_testbed.simulation.studies.expand import case_key
-from eee_testbed.simulation.studies.results import POINTS
+from eee_testbed.simulation.studies.results import POINT_SCHEMA, POINTS
 
 _MOST_POINTS: Final = 1_000_000
 _LOW_POWER: Final = ("quiet", "refresh", "fast")
@@ -25,9 +24,8 @@ def point_rows(folder: Path) -> Iterator[dict[str, Any]]:
         _, found = parse_parquet(path.read_bytes(), path, remedy, most_rows=_MOST_POINTS)
     except OSError as error:
         raise LabError(f"{path}: {error.strerror}; {remedy}.") from error
-    axes = [name for name in found.columns if name not in REPLAY_SCHEMA]
-    needed = {name for name in REPLAY_SCHEMA if name != "process_s"}
-    if not needed <= set(found.columns):
+    axes = [name for name in found.columns if name not in POINT_SCHEMA]
+    if not POINT_SCHEMA.keys() <= set(found.columns):
         raise LabError(f"{path} has no points of a study: {remedy}.")
     for row in found.iter_rows(named=True):
         yield {

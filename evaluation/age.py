@@ -1,11 +1,11 @@
 """How old a measurement is: how many commits have since changed the code that it is about."""
 
-import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
+from eee_testbed.record.checkout import git
 from evaluation.records import Record
 
 MOST_COMMITS: Final = 30
@@ -31,9 +31,10 @@ class History:
     @classmethod
     def read(cls, checkout: Path) -> Self | None:
         """The history of a clone; None for a shallow one, and for a folder that is none."""
-        if _git(checkout, "rev-parse", "--is-shallow-repository").strip() != "false":
+        if git(checkout, "rev-parse", "--is-shallow-repository")[0].strip() != "false":
             return None
-        return cls(parsed(_git(checkout, "log", "--topo-order", "-M", "--name-status", "-z", "--format=%x01%H %P")))
+        log, _ = git(checkout, "log", "--topo-order", "-M", "--name-status", "-z", "--format=%x01%H %P")
+        return cls(parsed(log))
 
     def whole_name(self, commit: str) -> str | None:
         """The name of the commit that an abbreviation stands for; None if the history has no or several such."""
@@ -87,8 +88,3 @@ def parsed(log: str) -> list[Commit]:
             changes.append((before, next(words) if status[0] == "R" else before))
         commits.append(Commit(name, tuple(parents), tuple(changes)))
     return commits
-
-
-def _git(checkout: Path, *words: str) -> str:
-    argv = ["git", "-C", str(checkout), *words]
-    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout

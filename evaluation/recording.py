@@ -9,7 +9,6 @@ other arguments, or for a short try, changes no record. What no script measures,
 import argparse
 import os
 import platform
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from eee_testbed.record.checkout import git
 from evaluation import page
 from evaluation.quiet import MachineState, look, require
 from evaluation.records import FOLDER, ROOT, Figure, Measurement, Record, read_records, write_record
@@ -118,10 +118,10 @@ def _before(checkout: Path) -> dict[str, object]:
 
 
 def _git(checkout: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(checkout), *words], capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"a record names its commit, and git says: {done.stderr.strip()}")
-    return done.stdout
+    said, why = git(checkout, *words)
+    if why:
+        sys.exit(f"a record names its commit, and git says: {why}")
+    return said
 
 
 def main(argv: Sequence[str] | None = None, checkout: Path = ROOT) -> None:

@@ -1,4 +1,4 @@
-"""The commit of the checkout that this program runs from, for `run.yaml` and `eeectl --version`."""
+"""What git says of a checkout, such as the commit that this program runs from: for `run.yaml` and `--version`."""
 
 import subprocess
 from pathlib import Path
@@ -15,9 +15,20 @@ def described(root: Path = ROOT) -> str:
     """
     if not (root / ".git").exists():
         return ""
-    words = ("git", "--no-optional-locks", "-C", str(root), "describe", "--tags", "--always", "--dirty", "--abbrev=12")
+    words = ("describe", "--tags", "--always", "--dirty", "--abbrev=12")
+    return git(root, *words, longest_s=_LONGEST_S)[0].strip()
+
+
+def git(root: Path, *words: str, longest_s: float | None = None) -> tuple[str, str]:
+    """What git prints about a checkout, and why it printed nothing; nothing is written there."""
     try:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=_LONGEST_S, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+        done = subprocess.run(
+            ["git", "--no-optional-locks", "-C", str(root), *words],
+            capture_output=True,
+            text=True,
+            timeout=longest_s,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return "", str(error)
+    return ("", done.stderr.strip() or "git failed") if done.returncode else (done.stdout, "")

@@ -14,9 +14,7 @@ Not compared: shares of LPI and joules. The lab's switch counts no LPI, and its 
 the replay's share of low power is printed alone.
 """
 
-import argparse
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -37,8 +35,7 @@ from eee_testbed.simulation.replay.readers.table import RECORDED, import_trace
 from eee_testbed.simulation.replay.replayed import replay
 from evaluation import quiet
 from evaluation.accuracy.alltoall_engine import MIWA as POLICY
-from evaluation.accuracy.miwa_live import hosts_of, write_experiment, write_lab
-from evaluation.running_lab import eeectl
+from evaluation.accuracy.miwa_live import hosts_of, measured, options, require_root, write_experiment, write_lab
 
 _MBPS: Final = 1000.0
 _WARM_UP: Final = 10
@@ -145,29 +142,17 @@ def plain(one: Loop) -> dict[str, Any]:
 
 def main() -> int:
     """Record, replay, print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--hosts", type=int, default=4)
-    parser.add_argument("--arrays", type=int, nargs="+", default=[65_536], help="byte")
-    parser.add_argument("--sleeps", type=int, nargs="+", default=[2500], help="us")
+    parser = options(__doc__, [65_536], [2500], "auto")
     parser.add_argument("--iterations", type=int, default=40)
-    parser.add_argument("--rate", default="auto", help="of lab time (default %(default)s)")
-    parser.add_argument("--runs", type=Path, help="folder that the run is kept in")
-    quiet.add_argument(parser)
     given = parser.parse_args()
-    if os.geteuid() != 0:
-        print("closed_loop: virtual labs need root: use sudo.", file=sys.stderr)
-        return 2
+    require_root()
     quiet.require(given)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         experiment = prepare(folder, given.hosts, given.arrays, given.sleeps, given.iterations)
         lab = folder / f"loop{given.hosts}"
-        eeectl("lab", "up", str(lab), "--rate", given.rate)
-        try:
-            said = json.loads(eeectl("run", str(experiment), "--runs", str(given.runs or scratch), "--json"))
-        finally:
-            eeectl("lab", "down", lab.name)
-        found = loops_of(Path(said["folder"]), str(lab), folder)
+        run = measured(lab, experiment, given.rate, given.runs or folder)
+        found = loops_of(run, str(lab), folder)
     print(json.dumps([plain(one) for one in found], indent=1))
     return 0 if found else 1
 

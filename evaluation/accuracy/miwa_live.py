@@ -87,20 +87,41 @@ def _exact(value: float) -> Estimate:
     return Estimate(value=value, low=value, high=value)
 
 
-def main() -> int:
-    """Measure, fit, print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def options(about: str | None, arrays: Sequence[int], sleeps: Sequence[int], rate: str) -> argparse.ArgumentParser:
+    """The options of a script that measures on such a lab, with the defaults of some."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hosts", type=int, default=4)
-    parser.add_argument("--arrays", type=int, nargs="+", default=list(ARRAYS_BYTE), help="byte")
-    parser.add_argument("--sleeps", type=int, nargs="+", default=list(SLEEPS_US), help="us")
-    parser.add_argument("--rate", default="auto:2us", help="of lab time (default %(default)s)")
+    parser.add_argument("--arrays", type=int, nargs="+", default=list(arrays), help="byte")
+    parser.add_argument("--sleeps", type=int, nargs="+", default=list(sleeps), help="us")
+    parser.add_argument("--rate", default=rate, help="of lab time (default %(default)s)")
     parser.add_argument("--runs", type=Path, help="folder that the run is kept in")
     quiet.add_argument(parser)
+    return parser
+
+
+def require_root() -> None:
+    """Exit with a sentence if this user cannot bring a lab up."""
+    if os.geteuid() != 0:
+        print(f"{Path(sys.argv[0]).stem}: virtual labs need root: use sudo.", file=sys.stderr)
+        sys.exit(2)
+
+
+def measured(lab: Path, experiment: Path, rate: str, runs: Path) -> Path:
+    """Bring a lab up, run an experiment on it, and take the lab down; the run's folder."""
+    eeectl("lab", "up", str(lab), "--rate", rate)
+    try:
+        said = json.loads(eeectl("run", str(experiment), "--runs", str(runs), "--json"))
+    finally:
+        eeectl("lab", "down", lab.name)
+    return Path(said["folder"])
+
+
+def main() -> int:
+    """Measure, fit, print."""
+    parser = options(__doc__, ARRAYS_BYTE, SLEEPS_US, "auto:2us")
     recording.add_argument(parser)
     given = parser.parse_args()
-    if os.geteuid() != 0:
-        print("miwa_live: virtual labs need root: use sudo.", file=sys.stderr)
-        return 2
+    require_root()
     records = recording.begin(given)
     hosts = hosts_of(given.hosts)
     with tempfile.TemporaryDirectory() as scratch:
@@ -108,12 +129,8 @@ def main() -> int:
         experiment = Path(scratch) / "miwa.yaml"
         write_lab(lab, given.hosts)
         write_experiment(experiment, lab, hosts, given.arrays, given.sleeps)
-        eeectl("lab", "up", str(lab), "--rate", given.rate)
-        try:
-            said = json.loads(eeectl("run", str(experiment), "--runs", str(given.runs or scratch), "--json"))
-        finally:
-            eeectl("lab", "down", lab.name)
-        groups = live_cases([Path(said["folder"])], truth(lab.name, hosts))
+        run = measured(lab, experiment, given.rate, given.runs or Path(scratch))
+        groups = live_cases([run], truth(lab.name, hosts))
     print_errors(groups)
     records.append(figures_of(groups))
     return 0

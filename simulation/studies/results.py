@@ -29,7 +29,9 @@ JOBS: Final = "jobs.parquet"
 LINKS: Final = "links"
 _COST: Final = "process_s"
 _REMEDY: Final = "remove the folder, and the study is simulated again"
-_FIGURES: Final = {name: kind for name, kind in REPLAY_SCHEMA.items() if name != _COST}
+POINT_SCHEMA: Final = {name: kind for name, kind in REPLAY_SCHEMA.items() if name != _COST}
+"""Columns of `points.parquet` beside the axes."""
+
 _JOBS: Final = {"job": pl.Int64, "mean_s": pl.Float64}
 
 
@@ -119,7 +121,7 @@ def read_points(folder: Path, axes: Sequence[str]) -> list[StudyPoint]:
     labels: dict[str, Any] = dict.fromkeys(axes, pl.String)
     key = [*axes, "seed"]
     try:
-        rows = read_frame(folder / POINTS, labels | _FIGURES, _REMEDY)
+        rows = read_frame(folder / POINTS, labels | POINT_SCHEMA, _REMEDY)
         jobs = read_frame(folder / JOBS, labels | {"seed": pl.Int64} | _JOBS, _REMEDY)
         costs = read_frame(folder / COSTS, labels | {"seed": pl.Int64, _COST: pl.Float64}, _REMEDY)
     except (UnreadableFile, FileNotFoundError) as error:
