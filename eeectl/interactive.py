@@ -3,14 +3,14 @@
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from types import FrameType
 from typing import Any
 
 from eee_testbed.controller.applying.actuation import first_order_ns, timings
-from eee_testbed.controller.applying.apply import Applicable, Planner, Result, apply
+from eee_testbed.controller.applying.apply import Aim, Applicable, Result, apply
 from eee_testbed.controller.applying.backend import real_backend
 from eee_testbed.controller.applying.guardian import guardian, ring
 from eee_testbed.controller.applying.journal import read_journal
@@ -21,11 +21,14 @@ from eee_testbed.controller.applying.rounds import Stop
 from eee_testbed.controller.applying.statefolder import StateFolder
 from eee_testbed.controller.applying.work import Work, at_work
 from eee_testbed.controller.model.state import State
-from eee_testbed.controller.planning.plan_text import print_steps, step_json
+from eee_testbed.controller.planning.check import Management
+from eee_testbed.controller.planning.multi_tree import head_of
+from eee_testbed.controller.planning.plan_text import print_head, print_steps, step_json
+from eee_testbed.controller.planning.proof import ProvedPlan
+from eee_testbed.controller.planning.wishes import MultiTree
 from eee_testbed.controller.transports.ping import INTERVAL_S, Ping
 from eee_testbed.eeectl.apply_options import ApplyOptions
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED
-from eee_testbed.eeectl.lab_name import lab_in_reach
 from eee_testbed.eeectl.set_options import pair_in
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.model import Lab
@@ -64,9 +67,8 @@ class Signals:
 
 
 @contextmanager
-def attended(lab_name: str, command: str, *, guard: bool = False) -> Iterator[tuple[Work, Signals]]:
+def attended(lab: Lab, command: str, *, guard: bool = False) -> Iterator[tuple[Work, Signals]]:
     """Work on a lab with its lock held and its devices; Ctrl-C asks to stop once the signals are armed."""
-    lab = lab_in_reach(lab_name)
     stop = Stop()
     signals = Signals(stop)
     with Bars() as bars:
@@ -93,23 +95,17 @@ def left_words(folder: StateFolder, signals: Signals) -> str:
     return "" if signals.armed else "nothing was sent."
 
 
-def plan_and_apply(
-    lab_name: str,
-    planner_of: Callable[[Work], Planner],
-    command: str,
-    apply_options: ApplyOptions,
-    *,
-    show: Callable[[Lab], None] = lambda _lab: None,
-) -> int:
-    """Plan, show, ask and apply; returns the exit status. `show` prints what comes before the steps."""
+def plan_and_apply(lab: Lab, aim: Aim, command: str, apply_options: ApplyOptions, management: Management | None) -> int:
+    """Plan, show, ask and apply; returns the exit status."""
     options = apply_options.options(command)
     if apply_options.json and not apply_options.yes:
         raise LabError("--json does not ask: give --yes with it, or check `eeectl plan --json` first.")
-    with attended(lab_name, command, guard=options.confirm_s is not None) as (work, signals):
+    with attended(lab, command, guard=options.confirm_s is not None) as (work, signals):
 
         def ask(plan: Applicable) -> bool:
             if not apply_options.json:
-                show(work.lab)
+                if isinstance(aim, MultiTree) and isinstance(plan, ProvedPlan):
+                    print_head(lab, head_of(lab, aim, plan))
                 print_steps(plan)
             agreed = apply_options.yes or ask_person("apply this?")
             if agreed:
@@ -117,9 +113,9 @@ def plan_and_apply(
             return agreed
 
         with ExitStack() as stack:
-            probe = stack.enter_context(_probed(work.lab, apply_options.probe)) if apply_options.probe else None
+            probe = stack.enter_context(_probed(lab, apply_options.probe)) if apply_options.probe else None
             quiet = _quiet_while_hosts_check(work, probe) if probe else work
-            result = apply(quiet, planner_of(work), ask, options)
+            result = apply(quiet, aim, management, ask, options)
             loss = _loss(probe, apply_options.probe, result) if probe and apply_options.probe else None
     print_result(result, loss, as_json=apply_options.json)
     return status_of(result)

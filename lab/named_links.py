@@ -24,12 +24,18 @@ def trunk_named(lab: Lab, name: str) -> Link:
     return link
 
 
+def cable_or_lag_named(lab: Lab, name: str) -> Link:
+    """A LAG by its own name or end, else the cable of that name; PlanError if the lab has neither."""
+    lags = (lag.link for lag in lab.lags)
+    names = ((lag, {lag.name, f"{lag.b}--{lag.a}", str(lag.a), str(lag.b)}) for lag in lags)
+    return next((lag for lag, own in names if name in own), None) or link_named(lab, name)
+
+
 def trunk_or_member_named(lab: Lab, name: str) -> Link:
-    """As `trunk_named`, but a LAG's cable that is named by its number or its own ends is that cable, not the LAG."""
-    trunk = trunk_named(lab, name)
-    if lab.cables_of(trunk) == (trunk,) or name in {trunk.name, f"{trunk.b}--{trunk.a}", str(trunk.a), str(trunk.b)}:
-        return trunk
-    return lab.find_link(name)
+    """As `cable_or_lag_named`, but PlanError for a host's link."""
+    link = cable_or_lag_named(lab, name)
+    require_between_switches(lab, link)
+    return link
 
 
 def lag_named(lab: Lab, name: str) -> Lag:

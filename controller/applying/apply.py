@@ -20,15 +20,20 @@ from eee_testbed.controller.applying.rounds import Sink, Stopped
 from eee_testbed.controller.applying.statefolder import digest_of
 from eee_testbed.controller.applying.work import Work
 from eee_testbed.controller.model.state import State, diff
+from eee_testbed.controller.planning.check import Management
 from eee_testbed.controller.planning.plan_text import target_of, words_of
+from eee_testbed.controller.planning.planner import plan_for
 from eee_testbed.controller.planning.proof import ProvedPlan, ProvedRollback, require_start
+from eee_testbed.controller.planning.rollback import Return, restore_plan
+from eee_testbed.controller.planning.site import Site
+from eee_testbed.controller.planning.wishes import Wish
 from eee_testbed.lab.errors import Drift, JournalFailed, LabError
 
 Applicable = ProvedPlan | ProvedRollback
 """What may be applied: a plan that was proved from the state of the lab."""
 
-Planner = Callable[[State], Applicable]
-"""From the observed state to a proved plan; PlanError if no safe one is found."""
+Aim = Wish | Return
+"""Where a lab is brought: to what somebody wishes, or back to a state that it had."""
 
 Ask = Callable[[Applicable], bool]
 """Show a plan and ask whether to apply it."""
@@ -42,7 +47,8 @@ class Options:
     """How to apply a plan. `confirm_s`: roll back unless confirmed within that time after the verification.
 
     `run` is the folder of the run that asks for it, if one does. `attended`: a person is asked, who may take their time
-    or be quick: the state is read once more after the answer, however fresh it is.
+    or be quick: the state is read once more after the answer, however fresh it is. `expected`: the settings that the
+    lab should have before the change, if anybody knows them.
     """
 
     command: str
@@ -51,6 +57,7 @@ class Options:
     check_hosts: bool = True
     run: str = ""
     attended: bool = False
+    expected: State | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +79,18 @@ class Result:
         return isinstance(self.cause, Stopped)
 
 
-def apply(work: Work, planner: Planner, ask: Ask, options: Options) -> Result:
-    """Plan, ask and execute; the lab is then fully applied or fully rolled back, or RollbackFailed is raised."""
+def apply(work: Work, aim: Aim, management: Management | None, ask: Ask, options: Options) -> Result:
+    """Plan, ask and execute; the lab is then fully applied or fully rolled back, or RollbackFailed is raised.
+
+    PlanError if no safe plan is found, Drift if the lab has other settings than expected: then nothing was sent.
+    """
     require_rest(work)
     found = work.executor.observe()
     found_s = time.monotonic()
-    plan = planner(found)
+    if options.expected is not None and (drift := diff(options.expected, found)):
+        raise Drift(drift)
+    site = Site(work.lab, management, work.backend.abilities)
+    plan = restore_plan(site, found, aim) if isinstance(aim, Return) else plan_for(site, found, aim)
     require_start(plan, found, work.backend.abilities)
     if not plan.steps and not (isinstance(plan, ProvedRollback) and differs(found, plan.end)):
         return Result("nothing to do", "nothing to do: the lab already has these settings.")
@@ -86,7 +99,7 @@ def apply(work: Work, planner: Planner, ask: Ask, options: Options) -> Result:
     _prove_ports(work, {step.change.switch for step in plan.steps})
     if options.attended or time.monotonic() - found_s > work.backend.fresh_s:
         _require_unchanged(work, plan.start, work.executor.observe())
-    return _begin(work, plan, options)
+    return _begin(work, aim, plan, options)
 
 
 def _prove_ports(work: Work, names: set[str]) -> None:
@@ -118,7 +131,7 @@ def _require_unchanged(work: Work, planned_from: State, now: State) -> None:
         raise Drift(drift)
 
 
-def _begin(work: Work, plan: Applicable, options: Options) -> Result:
+def _begin(work: Work, aim: Aim, plan: Applicable, options: Options) -> Result:
     number = next_number(work.folder)
     with Journal(work.folder.new_journal(), sync=work.backend.sync) as journal:
         journal.write(
@@ -134,6 +147,7 @@ def _begin(work: Work, plan: Applicable, options: Options) -> Result:
                 management=plan.management,
                 confirm_s=options.confirm_s,
                 save=options.save,
+                wish=None if isinstance(aim, Return) else aim,
             )
         )
         work.folder.begin(number, of_run=bool(options.run))

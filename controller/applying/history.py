@@ -19,7 +19,8 @@ from eee_testbed.controller.applying.work import Work
 from eee_testbed.controller.model.state import State, diff
 from eee_testbed.controller.planning.limits import Abilities
 from eee_testbed.controller.planning.proof import ProvedRollback
-from eee_testbed.controller.planning.rollback import restore_plan
+from eee_testbed.controller.planning.rollback import Return, restore_plan
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.model import Lab
 
@@ -122,8 +123,8 @@ def rollback_plans(
     state = found
     for change in changes:
         begun = change.record.begun
-        place = position_of(lab, change.record)
-        plan = restore_plan(lab, state, place, begun.before, begun.management, abilities)
+        back = Return(position_of(lab, change.record), begun.before)
+        plan = restore_plan(Site(lab, begun.management, abilities), state, back)
         plans.append((change, plan))
         state = plan.end
     return plans

@@ -22,6 +22,7 @@ from eee_testbed.controller.applying.stored import Stored
 from eee_testbed.controller.model.state import State, replay
 from eee_testbed.controller.planning.check import Management
 from eee_testbed.controller.planning.steps import Step
+from eee_testbed.controller.planning.wishes import Wish
 from eee_testbed.lab.durable import sync_folder
 from eee_testbed.lab.errors import JournalFailed, LabError
 from eee_testbed.lab.plain_text import one_line
@@ -38,6 +39,7 @@ class Begun(_Entry):
     """The head: the state before, and the steps to be executed.
 
     `number` counts a lab's changes from 1; `run` is the folder of the run that makes the change, empty for a person's.
+    `wish` is what the steps lead to; None if they lead back, or if an earlier version wrote the journal.
     """
 
     kind: Literal["begun"] = "begun"
@@ -53,6 +55,7 @@ class Begun(_Entry):
     management: Management | None = None
     confirm_s: float | None = None
     save: bool = False
+    wish: Annotated[Wish, Field(discriminator="kind")] | None = None
 
 
 class Guarded(_Entry):

@@ -11,18 +11,16 @@ each other. Both leave the VLANs of a LAG that has no members as from the factor
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import partial
 from typing import Final
 
 from eee_testbed.controller.model.lag_ports import new_lag
 from eee_testbed.controller.model.state import PortState, State
-from eee_testbed.controller.planning.check import Management
-from eee_testbed.controller.planning.limits import UNLIMITED, Abilities
-from eee_testbed.controller.planning.plan import Place, make_plan
+from eee_testbed.controller.planning.plan import Place
 from eee_testbed.controller.planning.proof import ProvedPlan, join_proved
-from eee_testbed.controller.planning.regulate import Settings, link_off, link_on, set_ports
+from eee_testbed.controller.planning.regulate import Settings, links_off, links_on, set_ports
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.lab.errors import NotExpressible, NoTree, PlanError
-from eee_testbed.lab.model import Lab, Lag, Link
+from eee_testbed.lab.model import Lag, Link
 
 _FACTORY_PORT: Final = PortState()
 _SHUT_FIELDS: Final = {"admin_up": False}
@@ -33,15 +31,13 @@ _VLANS: Final = {
 }
 
 
-def set_up_lag(
-    lab: Lab, state: State, lag: Lag, management: Management | None = None, abilities: Abilities = UNLIMITED
-) -> ProvedPlan:
+def set_up_lag(site: Site, state: State, lag: Lag) -> ProvedPlan:
     """Make all cables of a LAG members of it at both ends. Those that are shut stay shut.
 
     PlanError if it is set up already, if a port is in another LAG, or if every order that is known would cut hosts
     apart or close a loop; UnsafePlan if they are apart already; NotExpressible if a family sets up no LAGs.
     """
-    _require_able(lab, lag, abilities)
+    _require_able(site, lag)
     held = {place: state.port(*place).lag for cable in lag.members for place in _ends(cable)}
     other = next((place for place, number in held.items() if number not in (None, lag.number)), None)
     if other is not None:
@@ -50,16 +46,14 @@ def set_up_lag(
     if not cables:
         raise PlanError(f"{lag.link.name} is set up already: nothing is left to do.")
     up = [cable for cable in cables if all(state.port(*place).admin_up for place in _ends(cable))]
-    make_plan(lab, state, state, management, abilities)
+    site.plan(state, state)
     if not up:
-        return _join(lab, state, lag, [cables], up, management, abilities)
+        return _join(site, state, lag, [cables], up)
     refused: list[PlanError] = []
     others = [cable for cable in cables if cable != up[0]]
-    aside = partial(_join_aside, lab, state, lag, management, abilities)
-    in_order = (partial(_join, lab, state, lag, own, up, management, abilities) for own in ([others, up[:1]], [cables]))
-    for way in (aside, *in_order):
+    for groups in (None, [others, up[:1]], [cables]):
         try:
-            return way()
+            return _join_aside(site, state, lag) if groups is None else _join(site, state, lag, groups, up)
         except PlanError as error:
             refused.append(error)
     raise PlanError(
@@ -68,39 +62,29 @@ def set_up_lag(
     ) from refused[-1]
 
 
-def take_down_lag(
-    lab: Lab, state: State, lag: Lag, management: Management | None = None, abilities: Abilities = UNLIMITED
-) -> ProvedPlan:
+def take_down_lag(site: Site, state: State, lag: Lag) -> ProvedPlan:
     """Move a LAG's traffic away, shut its cables and take all of them out of it at both ends.
 
     PlanError if it is not set up; NoTree or UnsafePlan if hosts have no other path.
     """
-    _require_able(lab, lag, abilities)
+    _require_able(site, lag)
     places = [place for cable in lag.members for place in _ends(cable) if state.port(*place).lag == lag.number]
     if not places:
         raise PlanError(f"{lag.link.name} is not set up: nothing is left to do.")
-    plans = [_idle(lab, state, lag, management, abilities)]
+    plans = [_idle(site, state, lag)]
     bare: dict[Place, Mapping[str, object]] = {}
     for end in (lag.link.a, lag.link.b):
-        new = new_lag(abilities[end.device]) if end.device in abilities else PortState()
+        new = new_lag(site.abilities[end.device]) if end.device in site.abilities else PortState()
         bare[end.device, end.port] = {field.name: getattr(new, field.name) for field in fields(PortState)}
     out: Mapping[str, object] = {"lag": None, "lag_mode": "", **_VLANS}
     for settings in (bare, dict.fromkeys(places, out)):
-        plans.append(_through(lab, plans[-1].end, settings, management, abilities))
+        plans.append(_through(site, plans[-1].end, settings))
     return join_proved(plans)
 
 
-def _join(
-    lab: Lab,
-    state: State,
-    lag: Lag,
-    groups: Sequence[Sequence[Link]],
-    up: Collection[Link],
-    management: Management | None,
-    abilities: Abilities,
-) -> ProvedPlan:
+def _join(site: Site, state: State, lag: Lag, groups: Sequence[Sequence[Link]], up: Collection[Link]) -> ProvedPlan:
     """Groups of cables join one after the other; those that were up are woken when theirs has joined."""
-    plans = [make_plan(lab, state, state, management, abilities)]
+    plans = [site.plan(state, state)]
     for cables in filter(None, groups):
         places = [place for cable in cables for place in _ends(cable)]
         out = [place for place in places if state.port(*place).lag is None]
@@ -108,43 +92,42 @@ def _join(
         inside = {"lag": lag.number, "lag_mode": ""}
         for some, values in ((places, _SHUT_FIELDS), (out, _VLANS), (out, inside), (woken, _UP_FIELDS)):
             settings = dict.fromkeys(some, values)
-            plans.append(_through(lab, plans[-1].end, settings, management, abilities))
+            plans.append(_through(site, plans[-1].end, settings))
     return join_proved(plans)
 
 
-def _join_aside(lab: Lab, state: State, lag: Lag, management: Management | None, abilities: Abilities) -> ProvedPlan:
+def _join_aside(site: Site, state: State, lag: Lag) -> ProvedPlan:
     """Move traffic off each cable as off a link of its own; when all have joined, choose trees over the LAG, too."""
-    apart = replace(lab, lags=tuple(other for other in lab.lags if other != lag))
-    plans = [make_plan(apart, state, state, management, abilities)]
+    apart = replace(site, lab=replace(site.lab, lags=tuple(other for other in site.lab.lags if other != lag)))
+    plans = [apart.plan(state, state)]
     for cable in lag.members:
-        plans.append(link_off(apart, plans[-1].end, cable, management, abilities))
-    plans.append(_join(lab, plans[-1].end, lag, [lag.members], (), management, abilities))
-    plans.append(link_on(lab, plans[-1].end, lag.link, management=management, abilities=abilities))
+        plans.append(links_off(apart, plans[-1].end, [cable]))
+    plans.append(_join(site, plans[-1].end, lag, [lag.members], ()))
+    plans.append(links_on(site, plans[-1].end, [lag.link]))
     return join_proved(plans)
 
 
-def _idle(lab: Lab, state: State, lag: Lag, management: Management | None, abilities: Abilities) -> ProvedPlan:
+def _idle(site: Site, state: State, lag: Lag) -> ProvedPlan:
     """Shut a LAG and its cables. Hosts move to other trees; where they use none, a spanning tree has to have a path."""
     try:
-        return link_off(lab, state, lag.link, management, abilities)
+        return links_off(site, state, [lag.link])
     except NoTree:
         raise
     except PlanError:  # no trees, or only a part of the LAG is set up
         shut = {place: _SHUT_FIELDS for cable in lag.members for place in _ends(cable)}
-        return _through(lab, state, shut, management, abilities)
+        return _through(site, state, shut)
 
 
-def _through(
-    lab: Lab, state: State, settings: Settings, management: Management | None, abilities: Abilities
-) -> ProvedPlan:
-    return make_plan(lab, state, set_ports(state, settings), management, abilities)
+def _through(site: Site, state: State, settings: Settings) -> ProvedPlan:
+    return site.plan(state, set_ports(state, settings))
 
 
 def _ends(cable: Link) -> tuple[Place, Place]:
     return (cable.a.device, cable.a.port), (cable.b.device, cable.b.port)
 
 
-def _require_able(lab: Lab, lag: Lag, abilities: Abilities) -> None:
+def _require_able(site: Site, lag: Lag) -> None:
+    lab, abilities = site.lab, site.abilities
     for cable in lag.members:
         if not cable.switchable:
             raise PlanError(f"{cable.name} is not switchable: allow it in cables.csv, or set the LAG up by hand.")

@@ -16,12 +16,12 @@ from collections.abc import Mapping
 
 from eee_testbed.controller.model.state import Draft, PortState, State
 from eee_testbed.controller.planning.broadcast import is_member, is_up, working_members
-from eee_testbed.controller.planning.check import Management
 from eee_testbed.controller.planning.lags import require_lags
-from eee_testbed.controller.planning.limits import UNLIMITED, Abilities
-from eee_testbed.controller.planning.plan import Place, make_plan
+from eee_testbed.controller.planning.limits import Abilities
+from eee_testbed.controller.planning.plan import Place
 from eee_testbed.controller.planning.proof import ProvedPlan, join_proved
 from eee_testbed.controller.planning.regulate import Settings, in_use, set_aside, set_ports
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.lab.errors import PlanError
 from eee_testbed.lab.model import Lab, Lag, Link
 from eee_testbed.lab.topology import Topology
@@ -35,94 +35,67 @@ def lag_with(lab: Lab, cable: Link) -> Lag | None:
 
 
 def member_off(
-    lab: Lab,
-    state: State,
-    cable: Link,
-    *,
-    leave: bool = False,
-    may_lose: bool = False,
-    management: Management | None = None,
-    abilities: Abilities = UNLIMITED,
+    site: Site, state: State, lag: Lag, cable: Link, *, leave: bool = False, may_lose: bool = False
 ) -> ProvedPlan:
     """Shut one cable of a LAG at both ends; `leave`: then take its ports out of the LAG, too.
 
     PlanError if it is the last one that works, if it may not be shut, or if hosts have no other path than the LAG and
     `may_lose` does not let frames be lost.
     """
-    lag = _regulable(lab, state, cable)
-    if all(other == cable for other in working_members(Topology.of(lab), Draft(state), lag.link.number)):
+    _require_regulable(site.lab, state, cable)
+    if all(other == cable for other in working_members(Topology.of(site.lab), Draft(state), lag.link.number)):
         raise PlanError(
             f"{cable.name} is the last cable of {lag.link.name} that is up: name the LAG ({lag.link.a}) to switch it "
             "off as a whole."
         )
     shut: Settings = {place: {"admin_up": False} for place in _places(cable)}
-    down = _while_idle(lab, state, lag, shut, may_lose=may_lose, management=management, abilities=abilities)
+    down = _while_idle(site, state, lag, shut, may_lose=may_lose)
     if not leave:
         return down
     places = [place for place in _places(cable) if state.port(*place).lag is not None]
     out, bare = (
-        {place: _outside(down.end, lag, place, abilities, bare=bare) for place in places} for bare in (False, True)
+        {place: _outside(down.end, lag, place, site.abilities, bare=bare) for place in places} for bare in (False, True)
     )
-    return _through(lab, [down], [out, bare], management, abilities)
+    return _through(site, [down], [out, bare])
 
 
-def member_on(
-    lab: Lab,
-    state: State,
-    cable: Link,
-    *,
-    may_lose: bool = False,
-    management: Management | None = None,
-    abilities: Abilities = UNLIMITED,
-) -> ProvedPlan:
+def member_on(site: Site, state: State, lag: Lag, cable: Link, *, may_lose: bool) -> ProvedPlan:
     """Wake one cable of a LAG that works, its ports put back into the LAG first if they are out of it.
 
     PlanError if the LAG is off as a whole, if the cable may not be switched, or if hosts have no other path than the
     LAG and `may_lose` does not let frames be lost.
     """
-    lag = _regulable(lab, state, cable)
-    if not is_up(Topology.of(lab), Draft(state), lag.link.number):
+    _require_regulable(site.lab, state, cable)
+    if not is_up(Topology.of(site.lab), Draft(state), lag.link.number):
         raise PlanError(f"{lag.link.name} is off as a whole: `eeectl link on {lag.link.a}` wakes it first.")
     places = [place for place in _places(cable) if state.port(*place).lag is None]
-    ready = {place: _outside(state, lag, place, abilities, bare=False) for place in places}
+    ready = {place: _outside(state, lag, place, site.abilities, bare=False) for place in places}
     inside = {place: _inside(state, lag, place) for place in places}
-    start = make_plan(lab, state, state, management, abilities)
-    joined = _through(lab, [start], [ready, inside], management, abilities)
+    joined = _through(site, [site.plan(state, state)], [ready, inside])
     woken: Settings = {place: {"admin_up": True} for place in _places(cable)}
-    up = _while_idle(lab, joined.end, lag, woken, may_lose=may_lose, management=management, abilities=abilities)
+    up = _while_idle(site, joined.end, lag, woken, may_lose=may_lose)
     return join_proved([joined, up])
 
 
-def members_on(
-    lab: Lab,
-    state: State,
-    lag: Lag,
-    count: int,
-    management: Management | None = None,
-    abilities: Abilities = UNLIMITED,
-) -> ProvedPlan:
+def members_on(site: Site, state: State, lag: Lag, count: int) -> ProvedPlan:
     """So many cables of a LAG on, those first that are, and its other members off; frames may be lost, as steps say.
 
     PlanError if that is none, or more than it has as members.
     """
-    topology, draft, number = Topology.of(lab), Draft(state), lag.link.number
+    topology, draft, number = Topology.of(site.lab), Draft(state), lag.link.number
     working = working_members(topology, draft, number)
     members = [cable for cable in lag.members if is_member(topology, draft, number, cable)]
     if not 0 < count <= len(members):
         raise PlanError(f"{lag.link.name} has {len(members)} cables: {count} of them cannot be on.")
     kept = sorted(members, key=lambda cable: cable not in working)[:count]
     settings: Settings = {place: {"admin_up": cable in kept} for cable in members for place in _places(cable)}
-    return _while_idle(lab, state, lag, settings, may_lose=True, management=management, abilities=abilities)
+    return _while_idle(site, state, lag, settings, may_lose=True)
 
 
-def _regulable(lab: Lab, state: State, cable: Link) -> Lag:
-    lag = lag_with(lab, cable)
-    if lag is None:
-        raise PlanError(f"{cable.name} is in no LAG of cables.csv: name a cable of one.")
+def _require_regulable(lab: Lab, state: State, cable: Link) -> None:
     if not cable.switchable:
         raise PlanError(f"{cable.name} is not switchable: allow it in cables.csv, or choose another link.")
     require_lags(lab, state)
-    return lag
 
 
 def _places(cable: Link) -> tuple[Place, Place]:
@@ -144,35 +117,24 @@ def _inside(state: State, lag: Lag, place: Place) -> Mapping[str, object]:
     return {"lag": lag.number, "lag_mode": modes[0], **{field: getattr(plain, field) for field in _VLAN_FIELDS}}
 
 
-def _through(
-    lab: Lab, plans: list[ProvedPlan], settings: list[Settings], management: Management | None, abilities: Abilities
-) -> ProvedPlan:
+def _through(site: Site, plans: list[ProvedPlan], settings: list[Settings]) -> ProvedPlan:
     """Plans, and on through states with these settings of ports that are shut."""
     for own in settings:
         here = plans[-1].end
-        plans.append(make_plan(lab, here, set_ports(here, own), management, abilities))
+        plans.append(site.plan(here, set_ports(here, own)))
     return join_proved(plans)
 
 
-def _while_idle(
-    lab: Lab,
-    state: State,
-    lag: Lag,
-    settings: Settings,
-    *,
-    may_lose: bool,
-    management: Management | None,
-    abilities: Abilities,
-) -> ProvedPlan:
+def _while_idle(site: Site, state: State, lag: Lag, settings: Settings, *, may_lose: bool) -> ProvedPlan:
     """Set ports of a LAG with its traffic moved away, or under traffic if there is no other path and frames may go."""
     number = lag.link.number
-    if number in in_use(lab, state) and set_ports(state, settings) != state:
+    if number in in_use(site.lab, state) and set_ports(state, settings) != state:
         try:
-            return set_aside(lab, state, (number,), settings, management, abilities)
+            return set_aside(site, state, (number,), settings)
         except PlanError as error:
             if not may_lose:
                 raise PlanError(
                     f"the traffic of {lag.link.name} cannot move away: {str(error).rstrip('.')}; give --may-lose to "
                     "let frames on that cable be lost."
                 ) from error
-    return make_plan(lab, state, set_ports(state, settings), management, abilities)
+    return site.plan(state, set_ports(state, settings))

@@ -5,8 +5,8 @@ from typing import Any
 
 from eee_testbed.controller.model.config_text import WHOLE_SWITCH
 from eee_testbed.controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
+from eee_testbed.controller.planning.multi_tree import Head, Room
 from eee_testbed.controller.planning.proof import ProvedPlan, ProvedRollback
-from eee_testbed.controller.planning.routing_options import Head, Room
 from eee_testbed.controller.planning.steps import Plan, Step
 from eee_testbed.lab.model import Lab
 

@@ -1,4 +1,4 @@
-"""Link regulation on a multi-tree lab: switch a link off or on, set its speed or EEE, without hosts noticing. Pure.
+"""Link regulation on a multi-tree lab: switch links off or on, set their speed or EEE, without hosts noticing. Pure.
 
 Koibuchi 2011, IV.B-D: traffic moves away first and comes back last. A VLAN whose tree the link is part of is never
 edited: its hosts move to a new VLAN with another tree.
@@ -13,13 +13,14 @@ from eee_testbed.controller.model.state import Draft, PortChange, State
 from eee_testbed.controller.model.vlans import Route, Tree, VlanPlan
 from eee_testbed.controller.planning.assignment import Statics, assign_vlans
 from eee_testbed.controller.planning.broadcast import is_member, is_up
-from eee_testbed.controller.planning.check import Management
 from eee_testbed.controller.planning.desired import desired_state, live_trees
 from eee_testbed.controller.planning.flow_control import require_no_circle
 from eee_testbed.controller.planning.limits import UNLIMITED, Abilities, as_held, reserved_vids
-from eee_testbed.controller.planning.plan import Place, make_plan
+from eee_testbed.controller.planning.plan import Place
 from eee_testbed.controller.planning.proof import ProvedPlan, join_proved
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.trees import shortest_routes, shortest_tree
+from eee_testbed.controller.planning.wishes import LinkLevel
 from eee_testbed.lab.errors import NotExpressible, PlanError
 from eee_testbed.lab.model import Lab, Link
 from eee_testbed.lab.named_links import require_between_switches
@@ -66,86 +67,52 @@ def multi_tree(
     return vlans, desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities)
 
 
-def link_off(
-    lab: Lab, state: State, link: Link, management: Management | None = None, abilities: Abilities = UNLIMITED
-) -> ProvedPlan:
-    """`links_off` of one."""
-    return links_off(lab, state, (link,), management, abilities)
-
-
-def links_off(
-    lab: Lab,
-    state: State,
-    links: Sequence[Link],
-    management: Management | None = None,
-    abilities: Abilities = UNLIMITED,
-) -> ProvedPlan:
+def links_off(site: Site, state: State, links: Sequence[Link]) -> ProvedPlan:
     """Move traffic off trunks, then shut them; NoTree if some hosts have no other path.
 
     VLANs whose trees do not use the links stay as they are. One that does is replaced by a shortest-path tree from the
     same root over the links that are up. Of a LAG the whole is shut, and each of its cables.
     """
+    lab, keep = site.lab, site.kept_vids
     for link in links:
         _require_regulable(lab, link)
-    keep = _kept_vids(management)
     off = trunks_off(lab, state) | {link.number for link in links}
-    vlans = _around(lab, state, off, keep, abilities)
-    after = desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities)
+    vlans = _around(site, state, off)
+    after = desired_state(lab, vlans, state, off=off, keep=keep, abilities=site.abilities)
     require_no_circle(lab, after)
-    return make_plan(lab, state, after, management, abilities)
+    return site.plan(state, after)
 
 
-def link_on(
-    lab: Lab,
-    state: State,
-    link: Link,
-    policy: Policy = shortest_routes,
-    management: Management | None = None,
-    abilities: Abilities = UNLIMITED,
-) -> ProvedPlan:
-    """`links_on` of one."""
-    return links_on(lab, state, (link,), policy, management, abilities)
-
-
-def links_on(
-    lab: Lab,
-    state: State,
-    links: Sequence[Link],
-    policy: Policy = shortest_routes,
-    management: Management | None = None,
-    abilities: Abilities = UNLIMITED,
-) -> ProvedPlan:
+def links_on(site: Site, state: State, links: Sequence[Link]) -> ProvedPlan:
     """Wake trunks, then choose trees anew over all trunks that are up, and move the hosts whose trees are others."""
+    lab, keep = site.lab, site.kept_vids
     for link in links:
         _require_regulable(lab, link)
-    keep = _kept_vids(management)
     off = trunks_off(lab, state) - {link.number for link in links}
-    _, after = multi_tree(lab, state, policy, off=off, keep=keep, abilities=abilities)
+    _, after = multi_tree(lab, state, shortest_routes, off=off, keep=keep, abilities=site.abilities)
     places = [place for link in links for place in places_to_wake(lab, state, link)]
     after = set_ports(after, {place: {"admin_up": True} for place in places})
     require_no_circle(lab, after)
-    return make_plan(lab, state, after, management, abilities)
+    return site.plan(state, after)
 
 
-def link_speed(
-    lab: Lab,
-    state: State,
-    link: Link,
-    speed_mbps: int | None,
-    management: Management | None = None,
-    abilities: Abilities = UNLIMITED,
-) -> ProvedPlan:
-    """`link_speeds` of one."""
-    return link_speeds(lab, state, {link: speed_mbps}, management, abilities)
+def links_at(site: Site, state: State, links: Sequence[Link], level: LinkLevel) -> ProvedPlan:
+    """Bring trunks to a level, all of them at once; those that are there already stay as they are."""
+    plans = [site.plan(state, state)]
+    ends = {link: cables_with(site.lab, link) for link in links}
+    on = [link for link in links if all(state.port(*end).admin_up for end in ends[link])]
+    if level == "on":
+        others = [link for link in links if link not in on]
+        return links_on(site, state, others) if others else plans[0]
+    if on:
+        plans.append(links_off(site, state, on))
+    first = {(cable.a.device, cable.a.port) for link in links for cable in site.lab.cables_of(link)}
+    wanted = {end: {"admin_up": level == "half" and end in first} for own in ends.values() for end in own}
+    plans.append(site.plan(plans[-1].end, set_ports(plans[-1].end, wanted)))
+    return join_proved(plans)
 
 
-def link_speeds(
-    lab: Lab,
-    state: State,
-    speeds_mbps: Mapping[Link, int | None],
-    management: Management | None = None,
-    abilities: Abilities = UNLIMITED,
-) -> ProvedPlan:
+def link_speeds(site: Site, state: State, speeds_mbps: Mapping[Link, int | None]) -> ProvedPlan:
     """Move traffic off trunks, set both ends to a speed (None: negotiate), and move the traffic back.
 
     The VLANs that use a link stay while no host sends into them, so moving back changes PVIDs only. As many as can be
@@ -153,29 +120,20 @@ def link_speeds(
     """
     settings: list[tuple[Link, Settings]] = []
     for link, speed_mbps in speeds_mbps.items():
-        _require_regulable(lab, link)
-        if speed_mbps is not None and speed_mbps > lab.cables_of(link)[0].rate_mbps:
-            raise PlanError(
-                f"{link.name} carries at most {lab.cables_of(link)[0].rate_mbps} Mb/s: choose a lower speed."
-            )
-        settings.append((link, {place: {"speed_mbps": speed_mbps} for place in cables_with(lab, link)}))
-    return _restarted(lab, state, settings, may_flap=False, management=management, abilities=abilities)
+        _require_regulable(site.lab, link)
+        rate_mbps = site.lab.cables_of(link)[0].rate_mbps
+        if speed_mbps is not None and speed_mbps > rate_mbps:
+            raise PlanError(f"{link.name} carries at most {rate_mbps} Mb/s: choose a lower speed.")
+        settings.append((link, {place: {"speed_mbps": speed_mbps} for place in cables_with(site.lab, link)}))
+    return _restarted(site, state, settings, may_flap=False)
 
 
 def eee(
-    lab: Lab,
-    state: State,
-    links: Sequence[Link],
-    *,
-    on: bool,
-    hold_us: int | None = None,
-    may_flap: bool = False,
-    management: Management | None = None,
-    abilities: Abilities = UNLIMITED,
+    site: Site, state: State, links: Sequence[Link], *, on: bool, hold_us: int | None = None, may_flap: bool = False
 ) -> ProvedPlan:
     """Turn EEE on or off at the switch ends of links, and set the hold time where the switch can.
 
-    A change of EEE takes effect when the link comes up anew. So a trunk in use is treated as in `link_speed`: traffic
+    A change of EEE takes effect when the link comes up anew. So a trunk in use is treated as in `link_speeds`: traffic
     moves away, both ends are set, traffic comes back, and no host loses another. NoTree if hosts have no other path
     (PlanError if their VLANs are not trees), unless `may_flap` lets that link restart under them. A host's own link has
     no other path: PlanError, too, unless it may flap; its steps then say so. Unused trunks come first, hosts' links
@@ -183,20 +141,11 @@ def eee(
     NotExpressible if an end cannot do EEE, or neither end of a link can set a hold time.
     """
     require_hold(hold_us)
-    settings = [(link, _eee_settings(lab, link, abilities, on=on, hold_us=hold_us)) for link in links]
-    return _restarted(lab, state, settings, may_flap=may_flap, management=management, abilities=abilities)
+    settings = [(link, _eee_settings(site, link, on=on, hold_us=hold_us)) for link in links]
+    return _restarted(site, state, settings, may_flap=may_flap)
 
 
-def flow_control(
-    lab: Lab,
-    state: State,
-    links: Sequence[Link],
-    *,
-    on: bool,
-    may_flap: bool = False,
-    management: Management | None = None,
-    abilities: Abilities = UNLIMITED,
-) -> ProvedPlan:
+def flow_control(site: Site, state: State, links: Sequence[Link], *, on: bool, may_flap: bool = False) -> ProvedPlan:
     """Turn 802.3x flow control on or off at the switch ends of links; a change restarts links as one of `eee` does.
 
     Of a LAG the member ports are set. PlanError with the circle if it is to be on, and the lab's trees would let
@@ -204,26 +153,20 @@ def flow_control(
     two ends agree on what both offer when the link comes up.
     """
     settings: list[tuple[Link, Settings]] = [
-        (link, {place: {"flow_control": on} for place in cables_with(lab, link)}) for link in links
+        (link, {place: {"flow_control": on} for place in cables_with(site.lab, link)}) for link in links
     ]
     if on:
-        require_no_circle(lab, set_ports(state, {place: one for _, own in settings for place, one in own.items()}))
-    return _restarted(lab, state, settings, may_flap=may_flap, management=management, abilities=abilities)
+        aim = set_ports(state, {place: one for _, own in settings for place, one in own.items()})
+        require_no_circle(site.lab, aim)
+    return _restarted(site, state, settings, may_flap=may_flap)
 
 
-def _restarted(
-    lab: Lab,
-    state: State,
-    settings: Sequence[tuple[Link, Settings]],
-    *,
-    may_flap: bool,
-    management: Management | None,
-    abilities: Abilities,
-) -> ProvedPlan:
+def _restarted(site: Site, state: State, settings: Sequence[tuple[Link, Settings]], *, may_flap: bool) -> ProvedPlan:
     """Change settings that restart links: of unused trunks, of those in use with their traffic aside, of hosts' links.
 
     A cable of a LAG is set together with the others that are named.
     """
+    lab = site.lab
     trunk_of = {cable.number: trunk.number for trunk in lab.trunks() for cable in lab.cables_of(trunk)}
     by_trunk: dict[int, dict[Place, Mapping[str, object]]] = {}
     last: dict[Place, Mapping[str, object]] = {}
@@ -236,18 +179,18 @@ def _restarted(
     used = in_use(lab, state)
     idle = {place: values for number, own in by_trunk.items() if number not in used for place, values in own.items()}
     aside = {number: own for number, own in by_trunk.items() if number in used and set_ports(state, own) != state}
-    plans.append(make_plan(lab, state, set_ports(state, idle), management, abilities))
+    plans.append(site.plan(state, set_ports(state, idle)))
     state = plans[-1].end
     for wave in _waves(Topology.of(lab), tuple(aside), trunks_off(lab, state)):
         together = {place: values for number in wave for place, values in aside[number].items()}
         try:
-            plans.append(set_aside(lab, state, wave, together, management, abilities))
+            plans.append(set_aside(site, state, wave, together))
         except PlanError:
             if not may_flap:
                 raise
-            plans.append(make_plan(lab, state, set_ports(state, together), management, abilities))
+            plans.append(site.plan(state, set_ports(state, together)))
         state = plans[-1].end
-    plans.append(make_plan(lab, state, set_ports(state, last), management, abilities))
+    plans.append(site.plan(state, set_ports(state, last)))
     plan = join_proved(plans)
     if not may_flap:
         _require_no_flap(plan)
@@ -298,7 +241,8 @@ def joined(topology: Topology, links: Collection[int]) -> bool:
     return not homes or {*homes[1:]} <= topology.ways(homes[0], links).keys()
 
 
-def _eee_settings(lab: Lab, link: Link, abilities: Abilities, *, on: bool, hold_us: int | None) -> Settings:
+def _eee_settings(site: Site, link: Link, *, on: bool, hold_us: int | None) -> Settings:
+    lab, abilities = site.lab, site.abilities
     places = cables_with(lab, link)
     able = {place for place in places if place[0] not in abilities or abilities[place[0]].hold_settable}
     if hold_us is not None and not able:
@@ -321,26 +265,19 @@ def in_use(lab: Lab, state: State) -> frozenset[int]:
     )
 
 
-def set_aside(
-    lab: Lab,
-    state: State,
-    numbers: Collection[int],
-    settings: Settings,
-    management: Management | None,
-    abilities: Abilities,
-) -> ProvedPlan:
+def set_aside(site: Site, state: State, numbers: Collection[int], settings: Settings) -> ProvedPlan:
     """Move traffic off trunks, change settings that restart them, and move the traffic back."""
-    keep = _kept_vids(management)
-    off = trunks_off(lab, state)
-    vlans = _around(lab, state, off.union(numbers), keep, abilities)
-    around = _beside(state, desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities), abilities)
+    off, abilities = trunks_off(site.lab, state), site.abilities
+    vlans = _around(site, state, off.union(numbers))
+    aside = desired_state(site.lab, vlans, state, off=off, keep=site.kept_vids, abilities=abilities)
+    around = _beside(state, aside, abilities)
     states = (state, around, set_ports(around, settings), set_ports(state, settings))
-    return join_proved(make_plan(lab, one, other, management, abilities) for one, other in pairwise(states))
+    return join_proved(site.plan(one, other) for one, other in pairwise(states))
 
 
-def _around(lab: Lab, state: State, off: Collection[int], keep: Collection[int], abilities: Abilities) -> VlanPlan:
+def _around(site: Site, state: State, off: Collection[int]) -> VlanPlan:
     """The VLANs that hosts use now, with the trees that need a trunk of `off` replaced."""
-    topology = Topology.of(lab)
+    lab, topology = site.lab, Topology.of(site.lab)
     live = live_trees(lab, state)
     users: dict[int, list[str]] = {}
     for host, end in topology.homes.items():
@@ -359,7 +296,8 @@ def _around(lab: Lab, state: State, off: Collection[int], keep: Collection[int],
         for name in dict.fromkeys(topology.homes[host].device for host in hosts):
             own = tuple(host for host in hosts if topology.homes[host].device == name)
             routes.append(Route(own, shortest_tree(topology, name, allowed)))
-    return assign_vlans(topology, routes, live=_usable(lab, state, off, keep), taken=_taken(state, abilities))
+    live_now = _usable(lab, state, off, site.kept_vids)
+    return assign_vlans(topology, routes, live=live_now, taken=_taken(state, site.abilities))
 
 
 def _beside(old: State, new: State, abilities: Abilities) -> State:
@@ -415,10 +353,6 @@ def _require_regulable(lab: Lab, link: Link) -> None:
         require_between_switches(lab, link)
     if not link.switchable:
         raise PlanError(f"{link.name} is not switchable: allow it in cables.csv, or choose another link.")
-
-
-def _kept_vids(management: Management | None) -> tuple[int, ...]:
-    return (management.vid,) if management else ()
 
 
 def _taken(state: State, abilities: Abilities) -> frozenset[int]:

@@ -3,8 +3,8 @@
 Traffic moves away from trunks before they go off or change speed, and comes back after (Koibuchi 2011, IV.B-D).
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from eee_testbed.controller.model.state import Draft, State
 from eee_testbed.controller.model.vlans import Route, Tree
@@ -12,9 +12,7 @@ from eee_testbed.controller.planning.broadcast import is_up, working_members
 from eee_testbed.controller.planning.check import Management
 from eee_testbed.controller.planning.desired import live_trees
 from eee_testbed.controller.planning.flow_control import require_no_circle
-from eee_testbed.controller.planning.limits import UNLIMITED, Abilities
 from eee_testbed.controller.planning.members import members_on
-from eee_testbed.controller.planning.plan import Place, make_plan
 from eee_testbed.controller.planning.proof import ProvedPlan, join_proved
 from eee_testbed.controller.planning.regulate import (
     cables_with,
@@ -24,30 +22,14 @@ from eee_testbed.controller.planning.regulate import (
     places_to_wake,
     set_ports,
 )
+from eee_testbed.controller.planning.site import Site
+from eee_testbed.controller.planning.wishes import Regulated
 from eee_testbed.lab.errors import PlanError
 from eee_testbed.lab.model import Lab
 from eee_testbed.lab.topology import Topology
 from eee_testbed.regulation.choice import Choice
 from eee_testbed.regulation.network import Network, links_of
 from eee_testbed.regulation.traffic import Senders
-
-
-@dataclass(frozen=True, slots=True)
-class Regulation:
-    """What links and hosts are set to. Trunks by number; those that are not named stay as they are.
-
-    `routes`: hosts of one switch, and the trunks of the tree that they send over. `speed_mbps` None: negotiated.
-    `hold_us`: the hold time of links whose EEE is switched on, where an end can set it; None: as it is.
-    `cables`: of a LAG that is on, how many of its cables are.
-    """
-
-    routes: tuple[tuple[tuple[str, ...], frozenset[int]], ...]
-    on: frozenset[int]
-    off: frozenset[int] = frozenset()
-    speed_mbps: Mapping[int, int | None] = field(default_factory=dict)
-    eee: Mapping[int, bool] = field(default_factory=dict)
-    cables: Mapping[int, int] = field(default_factory=dict)
-    hold_us: int | None = None
 
 
 def trunks_on(lab: Lab, state: State) -> frozenset[int]:
@@ -99,12 +81,12 @@ def senders_of(lab: Lab, state: State) -> tuple[Senders, ...]:
     return tuple(Senders(switch, tuple(hosts), live[vid]) for (switch, vid), hosts in found.items())
 
 
-def baseline_of(senders: Sequence[Senders], on: frozenset[int]) -> Regulation:
+def baseline_of(senders: Sequence[Senders], on: frozenset[int]) -> Regulated:
     """The lab as it is found."""
-    return Regulation(tuple((group.hosts, group.links) for group in senders), on)
+    return Regulated(tuple((group.hosts, group.links) for group in senders), on)
 
 
-def regulation_of(senders: Sequence[Senders], choice: Choice) -> Regulation:
+def regulation_of(senders: Sequence[Senders], choice: Choice) -> Regulated:
     """What a choice sets."""
     speeds: dict[int, int | None] = {}
     sleeping: dict[int, bool] = {}
@@ -117,10 +99,10 @@ def regulation_of(senders: Sequence[Senders], choice: Choice) -> Regulation:
             cables[number] = level.cables
     routes = tuple((group.hosts, links_of(ways)) for group, ways in zip(senders, choice.trees, strict=True))
     on = frozenset(choice.levels) - choice.off
-    return Regulation(routes, on, choice.off, speeds, sleeping if any(sleeping.values()) else {}, cables)
+    return Regulated(routes, on, choice.off, speeds, sleeping if any(sleeping.values()) else {}, cables)
 
 
-def covering(regulations: Mapping[str, Regulation], found: State, lab: Lab) -> dict[str, Regulation]:
+def covering(regulations: Mapping[str, Regulated], found: State, lab: Lab) -> dict[str, Regulated]:
     """The same, each naming every speed, EEE setting and width that another one changes, as the lab was found."""
     topology, draft = Topology.of(lab), Draft(found)
     lags = {number for one in regulations.values() for number in (*one.cables, *(one.off & topology.lags.keys()))}
@@ -132,7 +114,7 @@ def covering(regulations: Mapping[str, Regulation], found: State, lab: Lab) -> d
         return [(found.port(*place).speed_mbps, found.port(*place).eee) for place in places]
 
     return {
-        name: Regulation(
+        name: Regulated(
             one.routes,
             one.on,
             one.off,
@@ -147,51 +129,33 @@ def covering(regulations: Mapping[str, Regulation], found: State, lab: Lab) -> d
     }
 
 
-def regulated(
-    lab: Lab,
-    state: State,
-    regulation: Regulation,
-    management: Management | None = None,
-    abilities: Abilities = UNLIMITED,
-    spared: Collection[int] = (),
-) -> ProvedPlan:
-    """The proved plan from a state to a regulation; PlanError if none is safe. No new tree gets a VID of `spared`.
+def regulated(site: Site, state: State, wish: Regulated) -> ProvedPlan:
+    """The proved plan from a state to what a regulation sets; PlanError if none is safe.
 
     That includes flow control: where 802.3x is on, the trees must not let channels wait for each other in a circle.
     """
-    topology = Topology.of(lab)
-    routes = tuple(Route(hosts, Tree(topology.homes[hosts[0]].device, links)) for hosts, links in regulation.routes)
-    keep = (management.vid,) if management else ()
+    lab, topology, keep = site.lab, Topology.of(site.lab), site.kept_vids
+    routes = tuple(Route(hosts, Tree(topology.homes[hosts[0]].device, links)) for hosts, links in wish.routes)
     _, after = multi_tree(
-        lab, state, lambda _t, _l: routes, off=regulation.off, keep=keep, abilities=abilities, spared=spared
+        lab, state, lambda _t, _l: routes, off=wish.off, keep=keep, abilities=site.abilities, spared=wish.spared
     )
-    woken: dict[Place, Mapping[str, object]] = {}
+    woken: dict[tuple[str, str], Mapping[str, object]] = {}
     aim = Draft(after)
-    for number in sorted(regulation.on):
+    for number in sorted(wish.on):
         link = topology.trunks[number]
         works = bool(working_members(topology, aim, number))  # a LAG's cables that are off may be meant to be
         ends = ((end.device, end.port) for end in (link.a, link.b))
         woken |= {place: {"admin_up": True} for place in (ends if works else places_to_wake(lab, after, link))}
-    plans = [make_plan(lab, state, set_ports(after, woken), management, abilities)]
-    for number, count in regulation.cables.items():
-        if number not in regulation.off:
+    plans = [site.plan(state, set_ports(after, woken))]
+    for number, count in wish.cables.items():
+        if number not in wish.off:
             lag = next(lag for lag in lab.lags if lag.link.number == number)
-            plans.append(members_on(lab, plans[-1].end, lag, count, management, abilities))
-    speeds = {topology.trunks[number]: mbps for number, mbps in regulation.speed_mbps.items()}
-    plans.append(link_speeds(lab, plans[-1].end, speeds, management, abilities))
+            plans.append(members_on(site, plans[-1].end, lag, count))
+    speeds = {topology.trunks[number]: mbps for number, mbps in wish.speed_mbps.items()}
+    plans.append(link_speeds(site, plans[-1].end, speeds))
     for on in (False, True):
-        links = [topology.trunks[number] for number, sleeps in regulation.eee.items() if sleeps is on]
-        plans.append(
-            eee(
-                lab,
-                plans[-1].end,
-                links,
-                on=on,
-                hold_us=regulation.hold_us if on else None,
-                may_flap=True,
-                management=management,
-                abilities=abilities,
-            )
-        )
+        links = [topology.trunks[number] for number, sleeps in wish.eee.items() if sleeps is on]
+        hold_us = wish.hold_us if on else None
+        plans.append(eee(site, plans[-1].end, links, on=on, hold_us=hold_us, may_flap=True))
     require_no_circle(lab, plans[-1].end)
     return join_proved(plans)

@@ -34,6 +34,7 @@ from eee_testbed.controller.planning.limits import UNLIMITED, Abilities, as_held
 from eee_testbed.controller.planning.management import ManagementPaths
 from eee_testbed.controller.planning.plan import Place, invert, order_changes
 from eee_testbed.controller.planning.proof import ProvedRollback, prove_rollback
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.steps import Plan, Stage, Step, join_plans
 from eee_testbed.lab.errors import LockOut, PlanError, UnsafePlan, UnsafeRollback
 from eee_testbed.lab.model import Lab
@@ -47,6 +48,14 @@ class Position:
     low: State
     high: State
     rest: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """Back to a state that a lab had before, from wherever a pass got: what a rollback that nothing forces aims at."""
+
+    place: Position
+    target: State
 
 
 def position(lab: Lab, start: State, steps: Sequence[Step], sent: int, verified: int, *, backward: bool) -> Position:
@@ -94,17 +103,10 @@ def rollback_plan(
     raise next((UnsafeRollback(error) for error in refusals if isinstance(error, UnsafePlan)), refusals[0])
 
 
-def restore_plan(
-    lab: Lab,
-    found: State,
-    place: Position,
-    target: State,
-    management: Management | None,
-    abilities: Abilities,
-) -> ProvedRollback:
+def restore_plan(site: Site, found: State, back: Return) -> ProvedRollback:
     """A rollback that nothing forces yet: NotExpressible, before anything is sent, if a switch cannot express it."""
-    plan = rollback_plan(lab, found, place, target, management, abilities)
-    require_expressible(lab, found, plan.changes, abilities)
+    plan = rollback_plan(site.lab, found, back.place, back.target, site.management, site.abilities)
+    require_expressible(site.lab, found, plan.changes, site.abilities)
     return plan
 
 

@@ -17,7 +17,7 @@ from eee_testbed.lab.model import Lab
 from eee_testbed.lab.yaml_source import YamlSource
 from eee_testbed.measuring.experiments.experiment import LOOP_SAMPLES, LoopLevel, RegulationLevel
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
-from eee_testbed.measuring.experiments.level_plans import level_of
+from eee_testbed.measuring.experiments.level_wishes import level_of
 from eee_testbed.measuring.experiments.session import RunOptions, RunResult, run_new
 from eee_testbed.measuring.live.export.attach import ViewOptions
 from eee_testbed.measuring.regulating.choosing import Options, Traffic, choose

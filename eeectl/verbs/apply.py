@@ -5,24 +5,21 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from eee_testbed.controller.applying.apply import Planner
 from eee_testbed.controller.applying.journal import Journal, JournalState, read_journal
 from eee_testbed.controller.applying.port_proof import PortProofs
 from eee_testbed.controller.applying.recover import adopt, confirm, require_same_inventory
 from eee_testbed.controller.applying.run_notes import RunNotes
 from eee_testbed.controller.applying.work import Work
-from eee_testbed.controller.model.state import State, diff
-from eee_testbed.controller.planning.plan_text import print_head
-from eee_testbed.controller.planning.proof import ProvedPlan, ProvedRollback
-from eee_testbed.controller.planning.rollback import Position, restore_plan
-from eee_testbed.controller.planning.routing_options import Head, RoutingOptions, work_out
+from eee_testbed.controller.model.state import diff
+from eee_testbed.controller.planning.rollback import Position, Return
+from eee_testbed.controller.planning.site import management_of
 from eee_testbed.eeectl.apply_options import ApplyOptions
 from eee_testbed.eeectl.exit_status import DONE, REFUSED
 from eee_testbed.eeectl.interactive import ask_person, attended, plan_and_apply
 from eee_testbed.eeectl.journal_text import interruptible, journal_of, print_differences
-from eee_testbed.eeectl.lab_name import LabName
+from eee_testbed.eeectl.lab_name import LabName, lab_in_reach
+from eee_testbed.eeectl.routing_options import RoutingOptions
 from eee_testbed.eeectl.run_output import agreement
-from eee_testbed.eeectl.verbs.plan import OBSERVED
 from eee_testbed.lab.errors import LabError
 from eee_testbed.measuring.experiments.restoring import Agree, clear_up
 
@@ -53,17 +50,9 @@ def apply(
         How to apply the plan.
 
     """
-    heads: list[Head] = []
-
-    def planner(work: Work) -> Planner:
-        def plan(state: State) -> ProvedPlan:
-            planned = work_out(work.lab, state, routing, work.backend.abilities, OBSERVED)
-            heads.append(planned.head)
-            return planned.plan
-
-        return plan
-
-    return plan_and_apply(lab, planner, "apply", apply_options, show=lambda known: print_head(known, heads[-1]))
+    known = lab_in_reach(lab)
+    wish, management = routing.wish(known), management_of(known, routing.management)
+    return plan_and_apply(known, wish, "apply", apply_options, management)
 
 
 @confirm_app.default
@@ -76,7 +65,7 @@ def confirm_command(lab: LabName = "") -> int:
         Name of a lab, or a folder.
 
     """
-    with attended(lab, "confirm") as (work, signals), Journal(journal_of(work)) as journal:
+    with attended(lab_in_reach(lab), "confirm") as (work, signals), Journal(journal_of(work)) as journal:
         signals.arm()
         confirm(work, journal)
     print("confirmed: the lab stays as it is.")
@@ -100,7 +89,7 @@ def recover_command(lab: LabName = "", *, yes: Yes = False) -> int:
         Do not ask before restoring settings that others changed.
 
     """
-    with attended(lab, "recover") as (work, signals):
+    with attended(lab_in_reach(lab), "recover") as (work, signals):
         record = read_journal(work.folder.journal, work.folder.operand)
         if (
             record is not None
@@ -133,15 +122,9 @@ def _restore(lab: str, record: JournalState, *, yes: bool) -> int:
     rest = record.rest
     if rest is None:
         raise LabError(f"the journal names no state to restore: run `eeectl adopt {lab}` to accept the lab as it is.")
-
-    def planner(work: Work) -> Planner:
-        def plan(found: State) -> ProvedRollback:
-            management, abilities = record.begun.management, work.backend.abilities
-            return restore_plan(work.lab, found, Position(rest, rest, ()), rest, management, abilities)
-
-        return plan
-
-    return plan_and_apply(lab, planner, "recover", ApplyOptions(yes=yes, no_host_check=True))
+    back = Return(Position(rest, rest, ()), rest)
+    options = ApplyOptions(yes=yes, no_host_check=True)
+    return plan_and_apply(lab_in_reach(lab), back, "recover", options, record.begun.management)
 
 
 @adopt_app.default
@@ -156,7 +139,7 @@ def adopt_command(lab: LabName = "", *, yes: Yes = False) -> int:
         Do not ask.
 
     """
-    with attended(lab, "adopt") as (work, signals):
+    with attended(lab_in_reach(lab), "adopt") as (work, signals):
         found = work.executor.observe()
         with Journal(work.folder.journal) as journal:
             if journal.entries:

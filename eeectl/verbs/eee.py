@@ -1,19 +1,16 @@
 """`eeectl eee on|off|show`: Energy-Efficient Ethernet at both ends of links."""
 
 import json
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
 from eee_testbed.controller.applying.observe import ask_switches, read_eee
-from eee_testbed.controller.applying.work import Work
 from eee_testbed.controller.checking.eee_links import EeeEnd, EeeLink, SwitchEee, eee_links
 from eee_testbed.controller.checking.port_links import QUERIES, read_port_links
-from eee_testbed.controller.model.state import State
-from eee_testbed.controller.planning.proof import ProvedPlan
-from eee_testbed.controller.planning.regulate import eee, require_hold
-from eee_testbed.controller.planning.routing_options import management_of
+from eee_testbed.controller.planning.regulate import require_hold
+from eee_testbed.controller.planning.site import management_of
+from eee_testbed.controller.planning.wishes import Eee
 from eee_testbed.controller.transports.session import Session
 from eee_testbed.eeectl.apply_options import ApplyOptions
 from eee_testbed.eeectl.eee_text import eee_text
@@ -62,9 +59,11 @@ def on(
 
     """
     words = " ".join(("--all",) if every else links)
-    return _switch(
-        lab, f"eee on {words}", links, apply_options, management, on=True, every=every, hold_us=hold_us, flap=may_flap
-    )
+    require_hold(hold_us)
+    known = lab_in_reach(lab)
+    names = tuple(link.name for link in links_named(known, links, every=every))
+    wish = Eee(names, on=True, hold_us=hold_us, may_flap=may_flap)
+    return plan_and_apply(known, wish, f"eee on {words}", apply_options, management_of(known, management))
 
 
 @eee_app.command
@@ -96,40 +95,10 @@ def off(
 
     """
     words = " ".join(("--all",) if every else links)
-    return _switch(
-        lab, f"eee off {words}", links, apply_options, management, on=False, every=every, hold_us=None, flap=may_flap
-    )
-
-
-def _switch(
-    lab: str,
-    command: str,
-    names: tuple[str, ...],
-    apply_options: ApplyOptions,
-    management: str | None,
-    *,
-    on: bool,
-    every: bool,
-    hold_us: int | None,
-    flap: bool,
-) -> int:
-    require_hold(hold_us)
-
-    def planner(work: Work) -> Callable[[State], ProvedPlan]:
-        links = links_named(work.lab, names, every=every)
-        in_band = management_of(work.lab, management)
-        return lambda state: eee(
-            work.lab,
-            state,
-            links,
-            on=on,
-            hold_us=hold_us,
-            may_flap=flap,
-            management=in_band,
-            abilities=work.backend.abilities,
-        )
-
-    return plan_and_apply(lab, planner, command, apply_options)
+    known = lab_in_reach(lab)
+    names = tuple(link.name for link in links_named(known, links, every=every))
+    wish = Eee(names, on=False, may_flap=may_flap)
+    return plan_and_apply(known, wish, f"eee off {words}", apply_options, management_of(known, management))
 
 
 @eee_app.command

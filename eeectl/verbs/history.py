@@ -28,7 +28,7 @@ from eee_testbed.eeectl import lab_text as show
 from eee_testbed.eeectl.exit_status import DONE, REFUSED
 from eee_testbed.eeectl.interactive import ask_person, attended
 from eee_testbed.eeectl.journal_text import interruptible, journal_of, print_differences
-from eee_testbed.eeectl.lab_name import LabName, known_lab
+from eee_testbed.eeectl.lab_name import LabName, known_lab, lab_in_reach
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
 
@@ -104,6 +104,7 @@ def _plain(change: PastChange, restored: frozenset[str]) -> dict[str, Any]:
         "when": begun.when.isoformat(),
         "by": begun.actor,
         "command": begun.command,
+        "wish": begun.model_dump(mode="json", include={"wish"})["wish"],
         "run": begun.run or None,
         "run_restored": begun.run in restored if begun.run else None,
         "steps": len(begun.steps),
@@ -141,7 +142,7 @@ def rollback(
     lab, number = _lab_and_number(words, lab)
     if every and number is not None:
         raise LabError(f"both {number} and --all are given: give only one of them.")
-    with attended(lab, "rollback") as (work, signals):
+    with attended(lab_in_reach(lab), "rollback") as (work, signals):
         with Journal(journal_of(work)) as last:
             record = last.record
         if not record.finished and not record.waiting:

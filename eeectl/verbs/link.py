@@ -1,24 +1,14 @@
 """`eeectl link off|on|speed|flow-control|lag`: links between switches, without hosts noticing."""
 
-from collections.abc import Callable
 from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from eee_testbed.controller.applying.work import Work
-from eee_testbed.controller.model.state import State
-from eee_testbed.controller.planning.check import Management
-from eee_testbed.controller.planning.lag_setup import set_up_lag, take_down_lag
-from eee_testbed.controller.planning.limits import Abilities
-from eee_testbed.controller.planning.members import lag_with, member_off, member_on
-from eee_testbed.controller.planning.proof import ProvedPlan
-from eee_testbed.controller.planning.regulate import flow_control, link_off, link_on, link_speed
-from eee_testbed.controller.planning.routing_options import management_of
+from eee_testbed.controller.planning.site import management_of
+from eee_testbed.controller.planning.wishes import FlowControl, LinkOff, LinkOn, LinkSpeed, SetUpLag, TakeDownLag
 from eee_testbed.eeectl.apply_options import ApplyOptions
 from eee_testbed.eeectl.interactive import plan_and_apply
-from eee_testbed.eeectl.lab_name import LabName
-from eee_testbed.lab.errors import PlanError
-from eee_testbed.lab.model import Lab, Link
+from eee_testbed.eeectl.lab_name import LabName, lab_in_reach
 from eee_testbed.lab.named_links import lag_named, links_named, trunk_named, trunk_or_member_named
 
 link_app = App(
@@ -26,7 +16,6 @@ link_app = App(
     help="Turn links between switches off and on, set their speed and flow control, set up LAGs; traffic moves first.",
 )
 
-_Regulate = Callable[[Lab, State, Link, Management | None, Abilities], ProvedPlan]
 _Flag = Annotated[bool, Parameter(negative="")]
 
 
@@ -61,17 +50,9 @@ def off(
         In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
-
-    def regulate(known: Lab, state: State, one: Link, in_band: Management | None, abilities: Abilities) -> ProvedPlan:
-        if lag_with(known, one) is not None:
-            return member_off(
-                known, state, one, leave=leave, may_lose=may_lose, management=in_band, abilities=abilities
-            )
-        if leave:
-            raise PlanError(f"{one.name} is no cable of a LAG: leave --leave out, or name one by its own port.")
-        return link_off(known, state, one, in_band, abilities)
-
-    return _regulate(lab, f"link off {link}", link, regulate, apply_options, management, trunk_or_member_named)
+    known = lab_in_reach(lab)
+    wish = LinkOff(trunk_or_member_named(known, link).name, leave, may_lose)
+    return plan_and_apply(known, wish, f"link off {link}", apply_options, management_of(known, management))
 
 
 @link_app.command
@@ -102,13 +83,9 @@ def on(
         In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
-
-    def regulate(known: Lab, state: State, one: Link, in_band: Management | None, abilities: Abilities) -> ProvedPlan:
-        if lag_with(known, one) is not None:
-            return member_on(known, state, one, may_lose=may_lose, management=in_band, abilities=abilities)
-        return link_on(known, state, one, management=in_band, abilities=abilities)
-
-    return _regulate(lab, f"link on {link}", link, regulate, apply_options, management, trunk_or_member_named)
+    known = lab_in_reach(lab)
+    wish = LinkOn(trunk_or_member_named(known, link).name, may_lose)
+    return plan_and_apply(known, wish, f"link on {link}", apply_options, management_of(known, management))
 
 
 @link_app.command
@@ -139,12 +116,9 @@ def speed(
         In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
-    wanted_mbps = None if mbps == "auto" else int(mbps)
-
-    def regulate(known: Lab, state: State, trunk: Link, in_band: Management | None, abilities: Abilities) -> ProvedPlan:
-        return link_speed(known, state, trunk, wanted_mbps, in_band, abilities)
-
-    return _regulate(lab, f"link speed {link} {mbps}", link, regulate, apply_options, management)
+    known = lab_in_reach(lab)
+    wish = LinkSpeed((trunk_named(known, link).name,), None if mbps == "auto" else int(mbps))
+    return plan_and_apply(known, wish, f"link speed {link} {mbps}", apply_options, management_of(known, management))
 
 
 @link_app.command(name="lag")
@@ -176,13 +150,10 @@ def lag_command(
         In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
-    change = set_up_lag if action == "set-up" else take_down_lag
-
-    def planner(work: Work) -> Callable[[State], ProvedPlan]:
-        one, in_band = lag_named(work.lab, lag), management_of(work.lab, management)
-        return lambda found: change(work.lab, found, one, in_band, work.backend.abilities)
-
-    return plan_and_apply(lab, planner, f"link lag {action} {lag}", apply_options)
+    known = lab_in_reach(lab)
+    name = lag_named(known, lag).link.name
+    wish = SetUpLag(name) if action == "set-up" else TakeDownLag(name)
+    return plan_and_apply(known, wish, f"link lag {action} {lag}", apply_options, management_of(known, management))
 
 
 @link_app.command(name="flow-control")
@@ -220,33 +191,7 @@ def flow_control_command(
 
     """
     words = " ".join(("--all",) if every else links)
-
-    def planner(work: Work) -> Callable[[State], ProvedPlan]:
-        chosen, in_band = links_named(work.lab, links, every=every), management_of(work.lab, management)
-        return lambda found: flow_control(
-            work.lab,
-            found,
-            chosen,
-            on=state == "on",
-            may_flap=may_flap,
-            management=in_band,
-            abilities=work.backend.abilities,
-        )
-
-    return plan_and_apply(lab, planner, f"link flow-control {state} {words}", apply_options)
-
-
-def _regulate(
-    lab: str,
-    command: str,
-    link: str,
-    regulate: _Regulate,
-    apply_options: ApplyOptions,
-    management: str | None,
-    named: Callable[[Lab, str], Link] = trunk_named,
-) -> int:
-    def planner(work: Work) -> Callable[[State], ProvedPlan]:
-        one, in_band = named(work.lab, link), management_of(work.lab, management)
-        return lambda state: regulate(work.lab, state, one, in_band, work.backend.abilities)
-
-    return plan_and_apply(lab, planner, command, apply_options)
+    known = lab_in_reach(lab)
+    wish = FlowControl(tuple(link.name for link in links_named(known, links, every=every)), state == "on", may_flap)
+    command = f"link flow-control {state} {words}"
+    return plan_and_apply(known, wish, command, apply_options, management_of(known, management))

@@ -9,13 +9,15 @@ from eee_testbed.controller.applying.observe import observe_lab
 from eee_testbed.controller.drivers.table import capabilities_of
 from eee_testbed.controller.model.state import factory_state
 from eee_testbed.controller.planning.limits import abilities_of
+from eee_testbed.controller.planning.multi_tree import head_of
 from eee_testbed.controller.planning.plan_text import plan_json, print_head, print_steps
-from eee_testbed.controller.planning.routing_options import RoutingOptions, work_out
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.site import Site, management_of
 from eee_testbed.eeectl.exit_status import DONE, PENDING
 from eee_testbed.eeectl.lab_name import LabName, known_lab, lab_in_reach
+from eee_testbed.eeectl.routing_options import RoutingOptions
 
 ASSUMED = "as from the factory: every port up, untagged in VLAN 1, spanning tree on (assumed, nothing was observed)"
-OBSERVED = "as the switches are now"
 
 Start = Literal["observed", "factory"]
 
@@ -51,14 +53,13 @@ def plan(
     """
     known = known_lab(lab) if start == "factory" else lab_in_reach(lab)
     abilities = abilities_of(known, capabilities_of)
-    if start == "factory":
-        planned = work_out(known, factory_state(known), routing, abilities, ASSUMED)
-    else:
-        planned = work_out(known, observe_lab(known), routing, abilities, OBSERVED)
+    wish, site = routing.wish(known), Site(known, management_of(known, routing.management), abilities)
+    found = plan_for(site, factory_state(known) if start == "factory" else observe_lab(known), wish)
+    head = head_of(known, wish, found, ASSUMED) if start == "factory" else head_of(known, wish, found)
     if as_json:
-        print(json.dumps(plan_json(known, planned.head, planned.plan), indent=1))
+        print(json.dumps(plan_json(known, head, found), indent=1))
     else:
-        print_head(known, planned.head)
-        print_steps(planned.plan, every_step=every_step)
+        print_head(known, head)
+        print_steps(found, every_step=every_step)
         print("nothing was sent")
-    return PENDING if planned.plan.steps else DONE
+    return PENDING if found.steps else DONE

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from eee_testbed.controller.applying.actuation import Waiting, Watcher, waiting_within
-from eee_testbed.controller.applying.apply import Applicable, require_rest
+from eee_testbed.controller.applying.apply import require_rest
 from eee_testbed.controller.applying.lock import Lock
 from eee_testbed.controller.applying.observe import ask_switches, read_eee
 from eee_testbed.controller.applying.processes import ProcessId
@@ -23,17 +23,16 @@ from eee_testbed.controller.applying.statefolder import StateFolder, digest_of
 from eee_testbed.controller.applying.switchboard import Switchboard
 from eee_testbed.controller.applying.work import Backend, Work
 from eee_testbed.controller.drivers.driver import aspects_of
-from eee_testbed.controller.model.state import Change, PortChange, State, diff
-from eee_testbed.controller.planning.plan import make_plan
-from eee_testbed.controller.planning.proof import ProvedPlan
-from eee_testbed.controller.planning.routing_options import management_of
+from eee_testbed.controller.model.state import Change, PortChange, State
+from eee_testbed.controller.planning.site import Site
+from eee_testbed.controller.planning.wishes import Wish
 from eee_testbed.controller.transports.port_watch import seldom
-from eee_testbed.lab.errors import AccessDenied, DeviceError, Drift, LabError, PlanError
+from eee_testbed.lab.errors import AccessDenied, DeviceError, LabError, PlanError
 from eee_testbed.lab.model import Lab
 from eee_testbed.measuring.experiments.blocks import Levels
 from eee_testbed.measuring.experiments.experiment import OF_LAB, Experiment
 from eee_testbed.measuring.experiments.identities import Identities, identities
-from eee_testbed.measuring.experiments.level_plans import ORDER, half_open, loop_at, plan_of, set_with
+from eee_testbed.measuring.experiments.level_wishes import ORDER, half_open, loop_at, set_with, wish_of
 from eee_testbed.measuring.experiments.restore_journal import RestoreJournal
 from eee_testbed.measuring.experiments.restoring import (
     Agree,
@@ -210,26 +209,20 @@ class LabController:
         """The state of the lab before the run; `open` comes first."""
         return self._opened().home
 
-    def change(self, what: str, planner: Callable[[State], ProvedPlan]) -> Sequence[Change]:
-        """Apply a plan for a closed loop; returns its changes. LabError if that fails: it is then rolled back.
+    def change(self, what: str, wish: Wish) -> Sequence[Change]:
+        """Grant a closed loop's wish; returns its changes. LabError if that fails: it is then rolled back.
 
         Drift, and nothing is sent, if settings are not what the run left. The journal is kept short: from many small
         plans it becomes one from the first state to the present one, wherever that one can be proved too.
         """
-        journal, abilities = self._opened(), self.backend.abilities
-
-        def plan(found: State) -> ProvedPlan:
-            if drift := diff(journal.state(journal.length), found):
-                raise Drift(drift)
-            return planner(found)
-
+        journal = self._opened()
         with self._work() as work:
-            changes = self._apply(work, what, plan)
+            changes = self._apply(work, what, wish, journal.state(journal.length))
         journal.settle(journal.state(journal.length))
         if journal.length > 1:
             with suppress(PlanError):
                 now = journal.state(journal.length)
-                journal.shorten(make_plan(self.lab, journal.home, now, management_of(self.lab, None), abilities))
+                journal.shorten(Site.of(self.lab, self.backend.abilities).plan(journal.home, now))
         return changes
 
     def go_home(self) -> str:
@@ -289,24 +282,20 @@ class LabController:
             if name in done:
                 continue
             began_ns = self.run.clock.now_ns()
-            made = self._apply(work, f"{name} {wanted[name]}", self._planner(work, name, wanted))
+            made = self._apply(work, f"{name} {wanted[name]}", wish_of(self.experiment, name, wanted, self.lab))
             done |= set(set_with(self.experiment, name))
             if made:
                 self._record_actuation([name], wanted, began_ns)
             changed += made
         return changed
 
-    def _planner(self, work: Work, name: str, wanted: Levels) -> Callable[[State], ProvedPlan]:
-        management, abilities = management_of(self.lab, None), work.backend.abilities
-        return lambda state: plan_of(self.experiment, name, wanted, self.lab, state, management, abilities)
-
     def _go_back(self, work: Work, index: int, why: str) -> Sequence[Change]:
         """Go back to a state of the restore journal."""
         return self._recorded(self._changes(work).go_back(index, why))
 
-    def _apply(self, work: Work, what: str, planner: Callable[[State], Applicable]) -> Sequence[Change]:
-        """Apply a plan; returns its changes. A plan that leads forward is written down before anything is sent."""
-        return self._recorded(self._changes(work).apply(what, planner))
+    def _apply(self, work: Work, what: str, wish: Wish, expected: State | None = None) -> Sequence[Change]:
+        """Grant a wish; returns the changes. Its plan is written down before anything is sent."""
+        return self._recorded(self._changes(work).apply(what, wish, expected))
 
     def _changes(self, work: Work) -> RunChanges:
         return RunChanges(work, self._opened(), self.run.folder, f"run {self.experiment.name}")

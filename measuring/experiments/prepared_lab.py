@@ -14,7 +14,7 @@ from eee_testbed.measuring.experiments.blocks import Slot
 from eee_testbed.measuring.experiments.experiment import Experiment, LoopLevel
 from eee_testbed.measuring.experiments.guards import GuardSink
 from eee_testbed.measuring.experiments.lab_controller import LabController
-from eee_testbed.measuring.experiments.level_plans import loop_at
+from eee_testbed.measuring.experiments.level_wishes import loop_at
 from eee_testbed.measuring.experiments.measuring import Measured, await_reach, hosts_of
 from eee_testbed.measuring.experiments.probing import eee_sentence, note_eee
 from eee_testbed.measuring.experiments.signal_handling import SignalHandling

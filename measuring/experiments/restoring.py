@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from eee_testbed.controller.applying.apply import Applicable, Options, apply
+from eee_testbed.controller.applying.apply import Aim, Applicable, Options, apply
 from eee_testbed.controller.applying.journal import Journal, read_journal
 from eee_testbed.controller.applying.put_back import as_it_was, differs, stays
 from eee_testbed.controller.applying.recover import recover, restore_port_descriptions
@@ -17,9 +17,9 @@ from eee_testbed.controller.applying.run_notes import RunNote, RunNotes
 from eee_testbed.controller.applying.statefolder import StateFolder, digest_of
 from eee_testbed.controller.applying.work import Work
 from eee_testbed.controller.model.state import Change, State, diff
-from eee_testbed.controller.planning.proof import ProvedPlan, ProvedRollback
-from eee_testbed.controller.planning.rollback import Position, restore_plan
-from eee_testbed.controller.planning.routing_options import management_of
+from eee_testbed.controller.planning.proof import ProvedPlan
+from eee_testbed.controller.planning.rollback import Position, Return
+from eee_testbed.controller.planning.site import management_of
 from eee_testbed.lab.errors import LabError
 from eee_testbed.measuring.experiments.restore_journal import RestoreJournal
 from eee_testbed.record.store import mark_interrupted, read_facts
@@ -45,8 +45,8 @@ class RunChanges:
     run: Path
     command: str
 
-    def apply(self, what: str, planner: Callable[[State], Applicable]) -> Applied:
-        """Apply a plan. LabError if it fails: it is then rolled back."""
+    def apply(self, what: str, aim: Aim, expected: State | None = None) -> Applied:
+        """Bring the lab to an aim. LabError if it fails: it is then rolled back; Drift if it is not as expected."""
         length = self.journal.length
         applied: list[Applicable] = []
 
@@ -56,8 +56,9 @@ class RunChanges:
                 self.journal.add(plan)
             return True
 
-        options = Options(f"{self.command}: {what}", check_hosts=False, run=str(self.run.resolve()))
-        result = apply(self.work, planner, write_down, options)
+        run = str(self.run.resolve())
+        options = Options(f"{self.command}: {what}", check_hosts=False, run=run, expected=expected)
+        result = apply(self.work, aim, management_of(self.work.lab, None), write_down, options)
         if result.ending == "nothing to do":
             return Applied()
         if result.ending != "applied":
@@ -68,14 +69,9 @@ class RunChanges:
 
     def go_back(self, index: int, why: str) -> Applied:
         """Go back to a state of the restore journal; a switch that is in none of them is set up outside the network."""
-        lab, journal, abilities = self.work.lab, self.journal, self.work.backend.abilities
-        target, left = journal.state(index), journal.state(journal.length)
-        rest = journal.back(lab, index).steps
-
-        def plan(found: State) -> ProvedRollback:
-            return restore_plan(lab, found, Position(left, left, rest), target, management_of(lab, None), abilities)
-
-        applied = self.apply(why, plan)
+        journal = self.journal
+        left, rest = journal.state(journal.length), journal.back(self.work.lab, index).steps
+        applied = self.apply(why, Return(Position(left, left, rest), journal.state(index)))
         journal.cut(index)
         return applied
 

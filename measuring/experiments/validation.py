@@ -10,7 +10,9 @@ from eee_testbed.benchmarks.table import PROGRAMS
 from eee_testbed.controller.drivers.table import capabilities_of
 from eee_testbed.controller.model.state import factory_state
 from eee_testbed.controller.planning.limits import abilities_of
-from eee_testbed.controller.planning.regulate import eee
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.site import Site
+from eee_testbed.controller.planning.wishes import Eee
 from eee_testbed.lab.errors import ExperimentError, NotExpressible, PlanError, Problem
 from eee_testbed.lab.model import Lab, Link
 from eee_testbed.lab.named_links import link_named, trunk_named
@@ -121,7 +123,8 @@ def _of_abilities(
     """Whether the switch families support the setting. Other obstacles depend on the lab's state at that time."""
     abilities, hold_us = abilities_of(lab, capabilities_of), 1 if factor.kind == "hold_us" else None
     try:
-        eee(lab, factory_state(lab), links, on=True, hold_us=hold_us, may_flap=True, abilities=abilities)
+        names = tuple(link.name for link in links)
+        plan_for(Site(lab, None, abilities), factory_state(lab), Eee(names, on=True, hold_us=hold_us, may_flap=True))
     except NotExpressible as error:
         sentence = f"{error.switch} is a {error.family}, which does not support {error.feature}"
         yield source.problem(("factors", name, "links"), sentence, "name other links")

@@ -9,19 +9,19 @@ import numpy as np
 
 from eee_testbed.controller.model.state import State
 from eee_testbed.controller.planning.limits import Abilities
+from eee_testbed.controller.planning.planner import plan_for
 from eee_testbed.controller.planning.regulate import cables_with
 from eee_testbed.controller.planning.regulated import (
-    Regulation,
     baseline_of,
     covering,
     fixed,
     regulable_network,
-    regulated,
     regulation_of,
     senders_of,
     trunks_on,
 )
-from eee_testbed.controller.planning.routing_options import management_of
+from eee_testbed.controller.planning.site import Site, management_of
+from eee_testbed.controller.planning.wishes import Regulated
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.model import Lab
 from eee_testbed.lab.topology import Topology
@@ -147,7 +147,7 @@ class Options:
 
     options: tuple[Option, ...]
     baseline: Mapping[int, Level]
-    regulations: Mapping[str, Regulation]
+    regulations: Mapping[str, Regulated]
     same: Mapping[str, str]
     trees_apart: Mapping[str, int]
     """Of each peak, how many streams have other trees in the two methods' choices."""
@@ -194,7 +194,7 @@ def choose(
     chosen = {BASELINE: baseline_of(traffic.senders, trunks_on(traffic.lab, traffic.state))}
     chosen |= {option.name: regulation_of(traffic.senders, option.choice) for option in found}
     same: dict[str, str] = {}
-    kept: dict[str, Regulation] = {}
+    kept: dict[str, Regulated] = {}
     covered = covering(chosen, traffic.state, traffic.lab)
     for name, one in {name: replace(one, hold_us=hold_us) for name, one in covered.items()}.items():
         other = next((other for other, known in kept.items() if known == one), None)
@@ -202,9 +202,8 @@ def choose(
             kept[name] = one
         else:
             same[name] = other
-    management = management_of(traffic.lab, None)
     for one in kept.values():
-        regulated(traffic.lab, traffic.state, one, management, abilities)
+        plan_for(Site.of(traffic.lab, abilities), traffic.state, one)
     return Options(tuple(found), baseline, kept, same, apart)
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from eee_testbed.controller.applying.rounds import Stopped
 from eee_testbed.controller.planning.plan import Place
-from eee_testbed.controller.planning.routing_options import management_of
+from eee_testbed.controller.planning.site import management_of
 from eee_testbed.lab.errors import LabError, RollbackFailed
 from eee_testbed.measuring.collecting.collect import Collector
 from eee_testbed.measuring.experiments.experiment import LoopLevel

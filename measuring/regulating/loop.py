@@ -1,9 +1,9 @@
 """The closed loop on a lab, epoch after epoch: count, decide, change the lab by a proved plan, record why.
 
-`regulation.closed_loop.decide` decides. A decision becomes one plan (`planning.regulated`), which moves hosts to other
-trees before a link is shut, and back to it when it is up; it is applied like every other change of a run: proved,
-journalled, read back, rolled back if it fails. After each epoch the trees run over the links that are active, and over
-no others.
+`regulation.closed_loop.decide` decides. A decision becomes one wish (`planning.wishes.Regulated`), whose plan moves
+hosts to other trees before a link is shut, and back to it when it is up; it is applied like every other change of a
+run: proved, journalled, read back, rolled back if it fails. After each epoch the trees run over the links that are
+active, and over no others.
 
 The next epoch begins when the lab was changed, so no epoch has counts of two settings. An epoch that was not counted as
 a whole has no decision, and an event that says why. A switch that restarted has lost its settings: then the lab is
@@ -13,12 +13,11 @@ restored first, and all links are active.
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from eee_testbed.controller.applying.rounds import Stopped
-from eee_testbed.controller.planning.regulated import Regulation, regulated
-from eee_testbed.controller.planning.routing_options import management_of
+from eee_testbed.controller.planning.wishes import Regulated
 from eee_testbed.lab.errors import Drift, JournalFailed, LabError, RollbackFailed, RunFolderFailed
 from eee_testbed.measuring.experiments.lab_controller import LabController
 from eee_testbed.measuring.regulating.epoch_counters import EpochCounters, EpochCounts
@@ -71,8 +70,8 @@ class ClosedLoop:
     _links: frozenset[int] = field(init=False)
     """The links that the trees may run over now: those that were active when the lab was set last."""
 
-    _set: Regulation = field(init=False)
-    _home: Regulation = field(init=False)
+    _set: Regulated = field(init=False)
+    _home: Regulated = field(init=False)
     _sent: deque[HostBytes] = field(init=False)
     _slowdown: float | None = None
     _shown_slowdown: float | None = None
@@ -169,10 +168,8 @@ class ClosedLoop:
                 self._note(change)
         self._note_epoch(busiest_share, why)
 
-    def _change(self, wanted: Regulation, changes: Sequence[LinkChange]) -> None:
+    def _change(self, wanted: Regulated, changes: Sequence[LinkChange]) -> None:
         controller = self.lab_controller
-        lab, abilities = controller.lab, controller.backend.abilities
-        management = management_of(lab, None)
         began_ns = controller.run.clock.now_ns()
         if wanted == self._home:
             controller.go_home()
@@ -180,10 +177,7 @@ class ClosedLoop:
             words = ", ".join(f"{self._name(one.link)} {one.after}" for one in changes) or "trees"
             # VIDs of the state before the run stay free of other trees, so that one plan can lead back to it.
             spared = frozenset().union(*(switch.vids for switch in controller.home.switches.values()))
-            controller.change(
-                f"epoch {self.state.epoch}: {words}",
-                lambda found: regulated(lab, found, wanted, management, abilities, spared),
-            )
+            controller.change(f"epoch {self.state.epoch}: {words}", replace(wanted, spared=spared))
         ended_ns = controller.run.clock.now_ns()
         self._set = wanted
         for change in changes:

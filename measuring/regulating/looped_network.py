@@ -12,7 +12,8 @@ from typing import Final
 from eee_testbed.controller.model.state import State
 from eee_testbed.controller.planning.check import Management
 from eee_testbed.controller.planning.plan import Place
-from eee_testbed.controller.planning.regulated import Regulation, regulable_network, senders_of
+from eee_testbed.controller.planning.regulated import regulable_network, senders_of
+from eee_testbed.controller.planning.wishes import Regulated
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.model import Lab
 from eee_testbed.lab.topology import Topology
@@ -86,7 +87,7 @@ class LoopedNetwork:
             for group in self.senders
         )
 
-    def regulation(self, state: LoopState, now: frozenset[int]) -> Regulation:
+    def regulation(self, state: LoopState, now: frozenset[int]) -> Regulated:
         """What the lab is set to in a state: trees over active links; links that are off are shut, others are on.
 
         While active links do not join all hosts, trees stay as they are now, over the links `now`: links that join them
@@ -96,7 +97,7 @@ class LoopedNetwork:
         links = active if self.network.connects(active) else now
         routes = tuple((group.hosts, group.links) for group in self.senders_over(links))
         on = frozenset(self.network.trunks) - off
-        return Regulation(
+        return Regulated(
             routes, on, off, cables={number: self.network.trunks[number].width for number in self._partly & on}
         )
 

@@ -16,7 +16,7 @@ from eee_testbed.controller.applying.backend import measured_backend
 from eee_testbed.controller.applying.lock import Lock
 from eee_testbed.controller.applying.rounds import Stop, Stopped
 from eee_testbed.controller.applying.statefolder import StateFolder, digest_of
-from eee_testbed.controller.planning.routing_options import management_of
+from eee_testbed.controller.planning.site import management_of
 from eee_testbed.lab.errors import LabError, RollbackFailed, RunFolderFailed
 from eee_testbed.lab.model import Host, Lab
 from eee_testbed.lab.yaml_source import YamlSource

@@ -12,9 +12,8 @@ from eee_testbed.controller.applying.processes import ProcessId
 from eee_testbed.controller.applying.run_notes import RunNote, RunNotes
 from eee_testbed.controller.applying.statefolder import StateFolder
 from eee_testbed.controller.applying.work import at_work
-from eee_testbed.controller.model.state import State, diff
-from eee_testbed.controller.planning.proof import ProvedPlan
-from eee_testbed.controller.planning.regulate import link_off
+from eee_testbed.controller.model.state import diff
+from eee_testbed.controller.planning.wishes import LinkOff
 from eee_testbed.eeectl.interactive import Signals, left_words
 from eee_testbed.eeectl.lab_status import is_pending, print_status, report_of
 from eee_testbed.lab.model import Lab
@@ -35,11 +34,9 @@ def lab(tmp_path: Path) -> Lab:
 
 
 def shut_a_link(toys: DescribedToy) -> None:
-    def plan(state: State) -> ProvedPlan:
-        return link_off(toys.lab, state, next(toys.lab.trunks()), abilities=toys.abilities)
-
+    wish = LinkOff(next(toys.lab.trunks()).name)
     with at_work(toys.lab, toys.described_backend(), "link off", Quiet(), toys.stop) as work:
-        apply(work, plan, lambda _: True, Options("link off", check_hosts=False))
+        apply(work, wish, None, lambda _: True, Options("link off", check_hosts=False))
 
 
 def shown(lab: Lab, capsys: pytest.CaptureFixture[str]) -> tuple[str, bool]:

@@ -26,9 +26,9 @@ from eee_testbed.controller.drivers.cisco_ios.driver import CiscoIos
 from eee_testbed.controller.drivers.driver import ASPECTS, Answers, Driver, Query, Show, SnmpValue
 from eee_testbed.controller.drivers.fastpath.driver import NETGEAR_M4300
 from eee_testbed.controller.drivers.ros.driver import DELL_55XX_DRIVER
-from eee_testbed.controller.planning.tree_file import read_trees
 from eee_testbed.controller.transports.terminal import shown
 from eee_testbed.eeectl.application import execute
+from eee_testbed.eeectl.tree_file import read_trees
 from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.lab.json_text import parse_json
 from eee_testbed.lab.model import Lab, Switch

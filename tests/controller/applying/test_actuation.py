@@ -174,9 +174,9 @@ def test_a_switch_without_an_agent_is_not_watched(lab: Lab) -> None:
 
 @pytest.mark.parametrize("scene", ["trees", "link off"])
 def test_an_apply_waits_for_its_links_and_reports_their_times(lab: Lab, scene: str) -> None:
-    start, planner = scene_of(lab, scene)
+    start, wish = scene_of(lab, scene)
     toys = ToyLab(lab, start)
-    result = run_apply(toys, planner(toys), toys.backend(watch_links=link_watch(lab, toys_links(toys))))
+    result = run_apply(toys, wish, toys.backend(watch_links=link_watch(lab, toys_links(toys))))
     assert result.ending == "applied"
     record = record_of(lab)
     seen = [entry for entry in record.entries if isinstance(entry, LinkSeen)]
@@ -191,7 +191,7 @@ def test_an_apply_waits_for_its_links_and_reports_their_times(lab: Lab, scene: s
 def test_no_host_moves_to_a_link_that_does_not_come_up(lab: Lab) -> None:
     toys = ToyLab(lab, factory_state(lab))
     watch = link_watch(lab, toys_links(toys, dead="sw1:gi1/0/4"))
-    result = run_apply(toys, scene_of(lab, "trees")[1](toys), toys.backend(watch_links=watch))
+    result = run_apply(toys, scene_of(lab, "trees")[1], toys.backend(watch_links=watch))
     assert result.ending == "taken back"
     assert "the link at gi1/0/" in str(result.cause)
     assert not diff(toys.state, toys.initial)

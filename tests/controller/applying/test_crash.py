@@ -17,11 +17,12 @@ from eee_testbed.controller.applying.recover import confirm
 from eee_testbed.controller.applying.statefolder import StateFolder
 from eee_testbed.controller.applying.work import at_work
 from eee_testbed.controller.model.state import diff, factory_state
+from eee_testbed.controller.planning.wishes import MultiTree
 from eee_testbed.lab.errors import JournalFailed, LabError
 from eee_testbed.lab.model import Lab
 from tests.controller.applying.test_apply import record_of, run_apply, run_recover, scene_of
 from tests.support import ROOT
-from tests.support.labs.toy_lab import Quiet, ToyLab, load, plan_trees, small_lab
+from tests.support.labs.toy_lab import Quiet, ToyLab, load, small_lab
 
 _GUARDIAN = ROOT / "tests/support/labs/toy_guardian.py"
 
@@ -60,12 +61,12 @@ def kill_at_sync(number: int) -> Callable[[int], None]:
 @pytest.mark.slow
 @pytest.mark.parametrize("scene", ["trees", "link off"])
 def test_killed_at_every_order_recover_rolls_the_lab_back_fully(lab: Lab, tmp_path: Path, scene: str) -> None:
-    start, planner = scene_of(lab, scene)
+    start, wish = scene_of(lab, scene)
     whole = ToyLab(lab, start)
-    run_apply(whole, planner(whole))
+    run_apply(whole, wish)
     for number in range(0, whole.orders, 13 if scene == "trees" else 3):
         toys = ToyLab(lab, start, troubles={number: "die"}, file=tmp_path / "switches.json")
-        assert in_child(lambda toys=toys: run_apply(toys, planner(toys))) == -signal.SIGKILL  # type: ignore[misc]
+        assert in_child(lambda toys=toys: run_apply(toys, wish)) == -signal.SIGKILL  # type: ignore[misc]
         left = load(lab, tmp_path / "switches.json")
         assert diff(left.state, start), number
         assert "as it was before" in run_recover(left)
@@ -75,12 +76,12 @@ def test_killed_at_every_order_recover_rolls_the_lab_back_fully(lab: Lab, tmp_pa
 
 @pytest.mark.slow
 def test_killed_at_every_line_of_the_journal(lab: Lab, tmp_path: Path) -> None:
-    start, planner = scene_of(lab, "link off")
+    start, wish = scene_of(lab, "link off")
     number = 0
     while True:
         toys = ToyLab(lab, start, file=tmp_path / "switches.json")
         backend = toys.backend(sync=kill_at_sync(number))
-        ended = in_child(lambda toys=toys, backend=backend: run_apply(toys, planner(toys), backend))  # type: ignore[misc]
+        ended = in_child(lambda toys=toys, backend=backend: run_apply(toys, wish, backend))  # type: ignore[misc]
         left = load(lab, tmp_path / "switches.json")
         record = read_journal(StateFolder(lab.name).journal)
         if ended == 0:
@@ -99,13 +100,13 @@ def test_killed_at_every_line_of_the_journal(lab: Lab, tmp_path: Path) -> None:
 
 
 def test_killed_during_the_rollback_it_continues_from_there(lab: Lab, tmp_path: Path) -> None:
-    start, planner = scene_of(lab, "trees")
+    start, wish = scene_of(lab, "trees")
     whole = ToyLab(lab, start)
-    run_apply(whole, planner(whole))
+    run_apply(whole, wish)
     half = whole.orders // 2
     for number in range(half + 1, 2 * half, 11):
         toys = ToyLab(lab, start, troubles={half: "refuse", number: "die"}, file=tmp_path / "switches.json")
-        assert in_child(lambda toys=toys: run_apply(toys, planner(toys))) == -signal.SIGKILL  # type: ignore[misc]
+        assert in_child(lambda toys=toys: run_apply(toys, wish)) == -signal.SIGKILL  # type: ignore[misc]
         left = load(lab, tmp_path / "switches.json")
         run_recover(left)
         assert not diff(left.state, start), number
@@ -116,9 +117,9 @@ def test_killed_during_the_rollback_it_continues_from_there(lab: Lab, tmp_path: 
 @pytest.mark.slow
 def test_a_full_disk_sends_nothing_more_and_everything_is_rolled_back(lab: Lab, tmp_path: Path) -> None:
     """A limit on the size of files stands in for the disk: the kernel refuses in the same place, with EFBIG."""
-    start, planner = scene_of(lab, "link off")
+    start, wish = scene_of(lab, "link off")
     whole = ToyLab(lab, start)
-    run_apply(whole, planner(whole))
+    run_apply(whole, wish)
     lines = StateFolder(lab.name).journal.read_bytes().splitlines(keepends=True)
     ends = [sum(map(len, lines[:count])) for count in range(len(lines))]
     for limit_byte in (ends[0] + 5, *(end + 20 for end in ends[1:])):
@@ -128,7 +129,7 @@ def test_a_full_disk_sends_nothing_more_and_everything_is_rolled_back(lab: Lab, 
         def act(toys: ToyLab = toys, limit_byte: int = limit_byte, ended_as: Path = ended_as) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit_byte, resource.RLIM_INFINITY))
             try:
-                result = run_apply(toys, planner(toys))
+                result = run_apply(toys, wish)
             except JournalFailed:
                 ending = "refused"
                 assert toys.orders == 0
@@ -150,7 +151,7 @@ def test_a_full_disk_sends_nothing_more_and_everything_is_rolled_back(lab: Lab, 
 @pytest.mark.slow
 def test_a_journal_truncated_anywhere_is_readable(lab: Lab, state_folder: Path) -> None:
     toys = ToyLab(lab, factory_state(lab), troubles={60: "refuse"})
-    run_apply(toys, plan_trees(lab, toys))
+    run_apply(toys, MultiTree())
     data = StateFolder(lab.name).journal.read_bytes()
     head = data.index(b"\n")
     file = state_folder / "cut.jsonl"
@@ -173,7 +174,7 @@ def test_a_journal_truncated_anywhere_is_readable(lab: Lab, state_folder: Path) 
 
 def test_a_damaged_journal_is_reported_and_not_guessed_at(lab: Lab) -> None:
     toys = ToyLab(lab, factory_state(lab))
-    run_apply(toys, plan_trees(lab, toys))
+    run_apply(toys, MultiTree())
     file = StateFolder(lab.name).journal
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(b"".join([*lines[:3], b'{"kind": "sending"}\n', *lines[4:]]))
@@ -218,7 +219,7 @@ def test_an_unconfirmed_apply_is_rolled_back_at_the_deadline(lab: Lab, tmp_path:
 def _apply_guarded(toys: ToyLab, confirm_s: float) -> None:
     backend = toys.backend(guard=lambda lab: guardian(lab, (str(_GUARDIAN),)))
     with at_work(toys.lab, backend, "apply", Quiet(), toys.stop) as work:
-        result = apply(work, plan_trees(toys.lab, toys), lambda _: True, Options("apply", confirm_s=confirm_s))
+        result = apply(work, MultiTree(), None, lambda _: True, Options("apply", confirm_s=confirm_s))
     assert result.ending == "to be confirmed"
 
 

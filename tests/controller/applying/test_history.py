@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from eee_testbed.controller.applying.apply import Options, Planner
+from eee_testbed.controller.applying.apply import Aim, Options
 from eee_testbed.controller.applying.history import (
     PastChange,
     next_number,
@@ -21,13 +21,12 @@ from eee_testbed.controller.applying.rounds import Stopped
 from eee_testbed.controller.applying.statefolder import StateFolder
 from eee_testbed.controller.applying.work import at_work
 from eee_testbed.controller.model.state import State, factory_state
-from eee_testbed.controller.planning.proof import ProvedRollback
-from eee_testbed.controller.planning.regulate import link_off, link_speed
-from eee_testbed.controller.planning.rollback import Position, restore_plan
+from eee_testbed.controller.planning.rollback import Position, Return
+from eee_testbed.controller.planning.wishes import LinkOff, LinkSpeed, MultiTree
 from eee_testbed.lab.errors import LabError, RollbackFailed
 from eee_testbed.lab.model import Lab
 from tests.controller.applying.test_apply import run_apply, run_recover
-from tests.support.labs.toy_lab import Quiet, ToyLab, plan_trees, small_lab
+from tests.support.labs.toy_lab import Quiet, ToyLab, small_lab
 
 
 @pytest.fixture
@@ -39,10 +38,10 @@ def history_of(lab: Lab) -> tuple[PastChange, ...]:
     return read_history(StateFolder.of(lab))
 
 
-def change(toys: ToyLab, planner: Planner, command: str, run: str = "") -> State:
+def change(toys: ToyLab, aim: Aim, command: str, run: str = "") -> State:
     """Apply something; returns the state before."""
     before = toys.state
-    assert run_apply(toys, planner, options=Options(command, run=run)).ending == "applied"
+    assert run_apply(toys, aim, options=Options(command, run=run)).ending == "applied"
     return before
 
 
@@ -50,10 +49,9 @@ def three_changes(lab: Lab, run: str = "") -> tuple[ToyLab, list[State]]:
     """A lab after three changes, and the states before each of them."""
     toys = ToyLab(lab, factory_state(lab))
     link, other = list(lab.trunks())[:2]
-    can = toys.abilities
-    states = [change(toys, plan_trees(lab, toys), "apply")]
-    states.append(change(toys, lambda state: link_off(lab, state, link, abilities=can), "link off", run))
-    states.append(change(toys, lambda state: link_speed(lab, state, other, 100, None, can), "link speed", run))
+    states = [change(toys, MultiTree(), "apply")]
+    states.append(change(toys, LinkOff(link.name), "link off", run))
+    states.append(change(toys, LinkSpeed((other.name,), 100), "link speed", run))
     return toys, states
 
 
@@ -101,7 +99,7 @@ def test_all_changes_from_a_number_on_and_what_comes_after_a_rollback(lab: Lab) 
         chosen(lab, 9)
     assert next_number(StateFolder.of(lab)) == 4
     link = list(lab.trunks())[1]
-    change(toys, lambda state: link_off(lab, state, link, abilities=toys.abilities), "link off")
+    change(toys, LinkOff(link.name), "link off")
     assert [one.number for one in chosen(lab, every=True)] == [4, 1]
     roll_back(toys, chosen(lab, every=True))
     assert toys.state == states[0]
@@ -117,7 +115,7 @@ def test_a_rollback_of_the_past_that_is_interrupted_is_finished_by_recover(lab: 
     except Stopped:
         toys.stop = type(toys.stop)()
         with pytest.raises(LabError, match="neither finished nor rolled back"):
-            run_apply(toys, plan_trees(lab, toys))
+            run_apply(toys, MultiTree())
         assert run_recover(toys) == "the lab is as it was before."
         interrupted = next(one for one in history_of(lab) if one.record.begun.before == toys.state)
         assert interrupted.standing == "taken back"
@@ -166,12 +164,7 @@ def test_a_run_that_restored_the_lab_is_passed_over_and_one_that_did_not_is_refu
     with pytest.raises(LabError, match="`eeectl run /runs/one --put-back` restores it first"):
         chosen(lab, 1)
     assert not restored_runs(history_of(lab))
-    home = states[1]
-
-    def restore(found: State) -> ProvedRollback:
-        return restore_plan(lab, found, Position(found, found, ()), home, None, toys.abilities)
-
-    change(toys, restore, "restore", "/runs/one")
+    change(toys, Return(Position(toys.state, toys.state, ()), states[1]), "restore", "/runs/one")
     assert restored_runs(history_of(lab)) == {"/runs/one"}
     assert [one.number for one in chosen(lab, every=True)] == [1]
     with pytest.raises(LabError, match="change 2 is of a run that has restored the lab"):

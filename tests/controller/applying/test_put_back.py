@@ -7,24 +7,31 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from eee_testbed.controller.applying.apply import Applicable, Options, apply
+from eee_testbed.controller.applying.apply import Aim, Applicable, Options, apply
 from eee_testbed.controller.applying.history import read_history, take_back, to_take_back
 from eee_testbed.controller.applying.put_back import as_it_was
 from eee_testbed.controller.applying.rounds import Stop
 from eee_testbed.controller.applying.statefolder import StateFolder
 from eee_testbed.controller.applying.work import Backend, Work, at_work
 from eee_testbed.controller.drivers.driver import Command, Line
-from eee_testbed.controller.planning.lag_setup import set_up_lag, take_down_lag
 from eee_testbed.controller.planning.limits import Abilities, abilities_of
 from eee_testbed.controller.planning.plan_text import lost_lines
-from eee_testbed.controller.planning.regulate import eee, flow_control, link_off, link_on, link_speed
-from eee_testbed.controller.planning.rollback import Position, restore_plan
-from eee_testbed.controller.planning.routing_options import RoutingOptions, work_out
+from eee_testbed.controller.planning.rollback import Position, Return
+from eee_testbed.controller.planning.wishes import (
+    Eee,
+    FlowControl,
+    LinkOff,
+    LinkOn,
+    LinkSpeed,
+    MultiTree,
+    SetUpLag,
+    TakeDownLag,
+    Wish,
+)
 from eee_testbed.lab.errors import Rejected
 from eee_testbed.lab.lags import lags_of
 from eee_testbed.lab.model import End, Host, Lab, Link
@@ -35,7 +42,6 @@ from tests.support.switches.toy_ethtool import Nic
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from eee_testbed.controller.model.state import State
 
 _NAMED: Final = 'vlan name 50 "before"'
 FOUND: Final[dict[str, Callable[[], OneSwitch]]] = {
@@ -104,10 +110,13 @@ class Bench:
     def work(self, command: str) -> Any:
         return at_work(self.lab, self.backend, command, Quiet(), Stop())
 
-    def change(self, planner: Callable[[State], Applicable]) -> None:
+    def change(self, aim: Aim) -> Applicable:
+        """Apply something; returns its plan."""
+        plans: list[Applicable] = []
         with self.work("apply") as work:
-            result = apply(work, planner, lambda _: True, Options("apply"))
+            result = apply(work, aim, None, lambda plan: plans.append(plan) is None, Options("apply"))
         assert result.ending == "applied", (result.sentence, result.cause, getattr(result.cause, "changes", ""))
+        return plans[0]
 
     def roll_back(self) -> str:
         """Roll back the last change that stands; returns the sentence of it."""
@@ -139,37 +148,20 @@ def _refuse(_line: int, _key: str, sentence: str, _remedy: str) -> None:
     raise ValueError(sentence)
 
 
-def chain(bench: Bench) -> list[Callable[[State], Applicable]]:
+def chain(bench: Bench) -> list[Wish]:
     """Everything that a family can do to a lab, one after the other."""
-    lab, can = bench.lab, bench.abilities
-
-    def trees(state: State) -> Applicable:
-        return work_out(lab, state, RoutingOptions(), can, "here").plan
-
+    lab = bench.lab
     if lab.lags:
-        lag = lab.lags[0]
-        return [
-            lambda state: set_up_lag(lab, state, lag, None, can),
-            trees,
-            lambda state: take_down_lag(lab, state, lag, None, can),
-        ]
-    one, other = list(lab.trunks())[:2]
-    steps: list[Callable[[State], Applicable]] = [
-        trees,
-        lambda state: link_off(lab, state, one, None, can),
-        lambda state: link_on(lab, state, one, management=None, abilities=can),
-        lambda state: link_speed(lab, state, other, 100, None, can),
-    ]
+        name = lab.lags[0].link.name
+        return [SetUpLag(name), MultiTree(), TakeDownLag(name)]
+    one, other = (link.name for link in list(lab.trunks())[:2])
+    wishes: list[Wish] = [MultiTree(), LinkOff(one), LinkOn(one), LinkSpeed((other,), 100)]
     every = [own.driver.capabilities for own in bench.own.values()]
     if all(able.eee_settable for able in every):
-        steps.append(partial(_eee, lab, can))
+        wishes.append(Eee((one, other), on=True, may_flap=True))
     if all(able.flow_control_settable for able in every):
-        steps.append(lambda state: flow_control(lab, state, [one], on=True, management=None, abilities=can))
-    return steps
-
-
-def _eee(lab: Lab, can: Abilities, state: State) -> Applicable:
-    return eee(lab, state, list(lab.trunks())[:2], on=True, may_flap=True, abilities=can)
+        wishes.append(FlowControl((one,), on=True))
+    return wishes
 
 
 def same(now: dict[str, str], before: dict[str, str], what: str) -> None:
@@ -197,15 +189,8 @@ def test_what_a_rollback_cannot_restore_is_named_before_and_after() -> None:
     bench = Bench(linux("sw1", {"swp3": Nic(modes=(10, 100, 1000), advertised=(100, 1000))}), lagged=False)
     link = next(iter(bench.lab.trunks()))
     bench.change(chain(bench)[0])
-    planned: list[str] = []
-
-    def slower(state: State) -> Applicable:
-        plan = link_speed(bench.lab, state, link, 100, None, bench.abilities)
-        planned.extend(lost_lines(plan))
-        return plan
-
-    bench.change(slower)
-    assert planned == ["`advertise 100 1000 Mb/s` of sw1:swp3"]
+    planned = lost_lines(bench.change(LinkSpeed((link.name,), 100)))
+    assert planned == ("`advertise 100 1000 Mb/s` of sw1:swp3",)
     assert bench.roll_back() == (
         "every setting of the lab is as it was before, but the text of its configurations is not "
         "(sw1 swp3: `advertise 100 1000 Mb/s` is gone)"
@@ -240,11 +225,9 @@ def test_a_restore_takes_lines_back_where_no_setting_differs() -> None:
         home, before = work.executor.observe(), bench.texts()
         able.run([Line(text) for text in ("configure", "interface Gi1/0/5", "switchport mode general", "exit", "exit")])
         assert bench.texts() != before
-
-        def restore(found: State) -> Applicable:
-            return restore_plan(bench.lab, found, Position(found, found, ()), home, None, bench.abilities)
-
-        result = apply(work, restore, lambda _: True, Options("restore"))
+        found = work.executor.observe()
+        back = Return(Position(found, found, ()), home)
+        result = apply(work, back, None, lambda _: True, Options("restore"))
         assert (result.ending, result.stays) == ("applied", ())
         same(bench.texts(), before, "restored")
-        assert apply(work, restore, lambda _: True, Options("restore")).ending == "nothing to do"
+        assert apply(work, back, None, lambda _: True, Options("restore")).ending == "nothing to do"

@@ -21,8 +21,11 @@ from eee_testbed.controller.model.state import (
 )
 from eee_testbed.controller.planning.check import LOOP, NO_MANAGEMENT, Fault, Management, Watch, check
 from eee_testbed.controller.planning.plan import make_plan
-from eee_testbed.controller.planning.regulate import link_off, multi_tree
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.controller.planning.wishes import LinkOff
 from eee_testbed.lab.errors import PlanError, UnsafePlan
 from eee_testbed.lab.model import Lab
 from tests.support.graph_lab import graph_lab
@@ -427,8 +430,8 @@ def test_in_band_management_must_not_be_interrupted() -> None:
     assert make_plan(lab, start, after, management).steps
     assert all(after.port(link.a.device, link.a.port).admin_up for link in lab.trunks())
     with pytest.raises(UnsafePlan, match="management"):
-        link_off(lab, after, lab.find_link("sw1:t1"), management)
-    assert link_off(lab, after, lab.find_link("sw2:t2"), management).steps
+        plan_for(Site(lab, management), after, LinkOff(lab.find_link("sw1:t1").name))
+    assert plan_for(Site(lab, management), after, LinkOff(lab.find_link("sw2:t2").name)).steps
 
 
 def test_management_needs_its_vlan_where_the_controller_is_plugged_in_and_on_the_cables() -> None:

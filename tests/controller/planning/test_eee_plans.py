@@ -7,14 +7,17 @@ import pytest
 
 from eee_testbed.controller.model.state import Change, Draft, PortChange, State, diff, factory_state, replay
 from eee_testbed.controller.planning.plan import make_plan
-from eee_testbed.controller.planning.regulate import eee, multi_tree
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.steps import Plan
 from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.controller.planning.wishes import Eee
 from eee_testbed.lab.errors import NotExpressible, NoTree, PlanError
 from eee_testbed.lab.model import Lab
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
-from tests.support.labs.starts import CAN
+from tests.support.labs.starts import CAN, named
 
 LAB = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], lag_cables={1: 2})
 TRUNKS = list(LAB.trunks())
@@ -48,14 +51,14 @@ def _walk(lab: Lab, state: State, plan: Plan) -> State:
 
 def test_trunks_in_use_get_eee_without_interrupting_traffic() -> None:
     state = _up(LAB)
-    plan = eee(LAB, state, TRUNKS, on=True, hold_us=600)
+    plan = plan_for(Site(LAB), state, Eee(named(TRUNKS), on=True, hold_us=600))
     assert all(step.disruption.kind == "hitless" for step in plan.steps)
     assert [step.round for step in plan.steps] == sorted(step.round for step in plan.steps)
     after = _walk(LAB, state, plan)
     places = {(end.device, end.port) for cable in LAB.trunk_cables() for end in (cable.a, cable.b)}
     assert _settings(LAB, state, after) == dict.fromkeys(places, (True, 600))
-    assert not eee(LAB, after, TRUNKS, on=True, hold_us=600).steps
-    off = replay(eee(LAB, after, TRUNKS, on=False).changes, after)
+    assert not plan_for(Site(LAB), after, Eee(named(TRUNKS), on=True, hold_us=600)).steps
+    off = replay(plan_for(Site(LAB), after, Eee(named(TRUNKS), on=False)).changes, after)
     assert set(_settings(LAB, after, off).values()) == {(False, 600)}
 
 
@@ -63,23 +66,28 @@ def test_as_many_trunks_go_together_as_can_be_spared() -> None:
     """Of the complete graph of five, four trunks can carry all: six go at first, of the last star all but one."""
     lab = graph_lab(5, list(combinations(range(5), 2)), [1] * 5)
     state = multi_tree(lab, factory_state(lab), shortest_routes)[1]
-    plan = eee(lab, state, list(lab.trunks()), on=True)
+    plan = plan_for(Site(lab), state, Eee(named(list(lab.trunks())), on=True))
     after = _walk(lab, state, plan)
     assert set(_settings(lab, state, after).values()) == {(True, None)}
     woken: dict[int, list[Change]] = {}
     for step in plan.steps:
         if _turns_eee(step.change):
             woken.setdefault(step.round, []).append(step.change)
-    assert len(plan.steps) < sum(len(eee(lab, state, [link], on=True).steps) for link in lab.trunks()) / 2
+    assert (
+        len(plan.steps)
+        < sum(len(plan_for(Site(lab), state, Eee((link.name,), on=True)).steps) for link in lab.trunks()) / 2
+    )
     assert [len(woken[number]) for number in sorted(woken)] == [12, 6, 2]
 
 
 def test_a_hosts_link_flaps_only_if_that_is_allowed_and_says_so() -> None:
     state = _up(LAB)
     with pytest.raises(PlanError, match=r"the link at sw1:h1 restarts .* \(flap ≤ 3 s\): give --may-flap"):
-        eee(LAB, state, [LAB.find_link("n01")], on=True)
-    assert not eee(LAB, state, [LAB.find_link("n01")], on=False).steps  # nothing to do, nothing to allow
-    plan = eee(LAB, state, [LAB.find_link("n01")], on=True, may_flap=True)
+        plan_for(Site(LAB), state, Eee((LAB.find_link("n01").name,), on=True))
+    assert not plan_for(
+        Site(LAB), state, Eee((LAB.find_link("n01").name,), on=False)
+    ).steps  # nothing to do, nothing to allow
+    plan = plan_for(Site(LAB), state, Eee((LAB.find_link("n01").name,), on=True, may_flap=True))
     assert [str(step.disruption) for step in plan.steps] == ["flap ≤ 3 s"]
     assert _settings(LAB, state, replay(plan.changes, state)) == {("sw1", "h1"): (True, None)}
 
@@ -87,7 +95,7 @@ def test_a_hosts_link_flaps_only_if_that_is_allowed_and_says_so() -> None:
 @pytest.mark.parametrize("hold_us", [-1, 60_000_001])
 def test_a_hold_out_of_range_is_refused_with_the_range(hold_us: int) -> None:
     with pytest.raises(PlanError, match=f"hold time of {hold_us} us is out of range: use 0 to 60000000 us"):
-        eee(LAB, _up(LAB), [TRUNKS[0]], on=True, hold_us=hold_us)
+        plan_for(Site(LAB), _up(LAB), Eee((TRUNKS[0].name,), on=True, hold_us=hold_us))
 
 
 def test_the_only_path_flaps_only_if_that_is_allowed() -> None:
@@ -95,8 +103,8 @@ def test_the_only_path_flaps_only_if_that_is_allowed() -> None:
     state = _up(line)
     trunk = next(line.trunks())
     with pytest.raises(NoTree):
-        eee(line, state, [trunk], on=True)
-    plan = eee(line, state, [trunk], on=True, may_flap=True)
+        plan_for(Site(line), state, Eee((trunk.name,), on=True))
+    plan = plan_for(Site(line), state, Eee((trunk.name,), on=True, may_flap=True))
     assert [step.disruption.kind for step in plan.steps] == ["flap", "flap"]
     assert len(diff(state, replay(plan.changes, state))) == 2
 
@@ -110,24 +118,30 @@ def test_hosts_in_vlans_without_a_tree_flap_only_if_that_is_allowed() -> None:
         off[end.device] = replace(off[end.device], ports=ports)
     quiet = State(off)
     with pytest.raises(PlanError, match="apply routing to the lab first"):
-        eee(LAB, quiet, [TRUNKS[1]], on=True)
-    assert eee(LAB, quiet, [TRUNKS[1]], on=True, may_flap=True).steps
-    idle = eee(LAB, quiet, [TRUNKS[0]], on=True)
+        plan_for(Site(LAB), quiet, Eee((TRUNKS[1].name,), on=True))
+    assert plan_for(Site(LAB), quiet, Eee((TRUNKS[1].name,), on=True, may_flap=True)).steps
+    idle = plan_for(Site(LAB), quiet, Eee((TRUNKS[0].name,), on=True))
     assert [step.disruption.kind for step in idle.steps] == ["hitless", "hitless"]
 
 
 def test_hold_is_set_where_the_family_can_and_refused_where_neither_end_can() -> None:
     state = _up(LAB)
     rigid = replace(CAN, hold_settable=False)
-    plan = eee(LAB, state, [TRUNKS[0]], on=True, hold_us=50, abilities={"sw1": rigid, "sw2": CAN, "sw3": CAN})
+    plan = plan_for(
+        Site(LAB, abilities={"sw1": rigid, "sw2": CAN, "sw3": CAN}), state, Eee((TRUNKS[0].name,), on=True, hold_us=50)
+    )
     after = replay(plan.changes, state)
     assert after.port("sw1", TRUNKS[0].a.port).hold_us is None
     assert after.port("sw2", TRUNKS[0].b.port).hold_us == 50
     with pytest.raises(NotExpressible, match="hold time"):
-        eee(LAB, state, [TRUNKS[0]], on=True, hold_us=50, abilities={"sw1": rigid, "sw2": rigid})
+        plan_for(Site(LAB, abilities={"sw1": rigid, "sw2": rigid}), state, Eee((TRUNKS[0].name,), on=True, hold_us=50))
     least = replace(CAN, hold_least_us=1)
     with pytest.raises(NotExpressible, match=r"a hold time of 0 us on port .* \(the shortest is 1 us\)"):
-        eee(LAB, state, [TRUNKS[0]], on=True, hold_us=0, abilities=dict.fromkeys(("sw1", "sw2", "sw3"), least))
+        plan_for(
+            Site(LAB, abilities=dict.fromkeys(("sw1", "sw2", "sw3"), least)),
+            state,
+            Eee((TRUNKS[0].name,), on=True, hold_us=0),
+        )
     with pytest.raises(NotExpressible, match="EEE"):
-        eee(LAB, state, [TRUNKS[0]], on=True, abilities={"sw1": replace(CAN, eee_settable=False)})
+        plan_for(Site(LAB, abilities={"sw1": replace(CAN, eee_settable=False)}), state, Eee((TRUNKS[0].name,), on=True))
     assert not make_plan(LAB, state, state).steps

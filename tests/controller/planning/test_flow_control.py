@@ -10,14 +10,17 @@ from eee_testbed.controller.model.state import PortChange, State, factory_state
 from eee_testbed.controller.planning.disruption import HITLESS
 from eee_testbed.controller.planning.flow_control import waiting_circle
 from eee_testbed.controller.planning.plan import make_plan
+from eee_testbed.controller.planning.planner import plan_for
 from eee_testbed.controller.planning.proof import prove
-from eee_testbed.controller.planning.regulate import flow_control, link_speed, multi_tree, set_ports
+from eee_testbed.controller.planning.regulate import multi_tree, set_ports
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.steps import Plan, Step
 from eee_testbed.controller.planning.trees import one_tree, shortest_routes, written_routes
+from eee_testbed.controller.planning.wishes import FlowControl, LinkSpeed
 from eee_testbed.lab.errors import NotExpressible, PlanError
 from eee_testbed.lab.model import Lab
 from tests.support.graph_lab import graph_lab
-from tests.support.labs.starts import CAN
+from tests.support.labs.starts import CAN, named
 from tests.support.laws import law
 
 TRIANGLE = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], lag_cables={1: 2})
@@ -41,18 +44,18 @@ def _pausing(lab: Lab, state: State) -> set[str]:
 def test_trunks_and_members_of_a_lag_are_set_without_a_lost_frame_and_reset() -> None:
     state = _routed(TRIANGLE)
     cables = list(TRIANGLE.trunk_cables())
-    plan = flow_control(TRIANGLE, state, cables, on=True)
+    plan = plan_for(Site(TRIANGLE), state, FlowControl(named(cables), on=True))
     assert all(step.disruption.kind == "hitless" for step in plan.steps)
     assert _pausing(TRIANGLE, plan.end) == {str(end) for cable in cables for end in (cable.a, cable.b)}
-    assert flow_control(TRIANGLE, plan.end, cables, on=True).steps == ()
-    back = flow_control(TRIANGLE, plan.end, cables, on=False)
+    assert plan_for(Site(TRIANGLE), plan.end, FlowControl(named(cables), on=True)).steps == ()
+    back = plan_for(Site(TRIANGLE), plan.end, FlowControl(named(cables), on=False))
     assert back.end == state
 
 
 def test_the_cables_of_a_lag_restart_together() -> None:
     state = _routed(TRIANGLE)
     (lag,) = TRIANGLE.lags
-    plan = flow_control(TRIANGLE, state, lag.members, on=True)
+    plan = plan_for(Site(TRIANGLE), state, FlowControl(named(lag.members), on=True))
     turned = {
         step.round
         for step in plan.steps
@@ -64,8 +67,8 @@ def test_the_cables_of_a_lag_restart_together() -> None:
 def test_hosts_links_flap_only_if_allowed() -> None:
     state = _routed(TRIANGLE)
     with pytest.raises(PlanError, match="give --may-flap"):
-        flow_control(TRIANGLE, state, TRIANGLE.links, on=True)
-    plan = flow_control(TRIANGLE, state, TRIANGLE.links, on=True, may_flap=True)
+        plan_for(Site(TRIANGLE), state, FlowControl(named(TRIANGLE.links), on=True))
+    plan = plan_for(Site(TRIANGLE), state, FlowControl(named(TRIANGLE.links), on=True, may_flap=True))
     assert {f"{end}" for link in TRIANGLE.links for end in (link.a, link.b) if end.device.startswith("sw")} == _pausing(
         TRIANGLE, plan.end
     )
@@ -76,7 +79,7 @@ def test_a_family_that_cannot_is_refused_before_anything() -> None:
     state = _routed(TRIANGLE)
     able = {switch.name: CAN for switch in TRIANGLE.switches} | {"sw2": replace(CAN, flow_control_settable=False)}
     with pytest.raises(NotExpressible, match=r"sw2.*switching flow control"):
-        flow_control(TRIANGLE, state, [TRIANGLE.find_link("sw1:t1")], on=True, abilities=able)
+        plan_for(Site(TRIANGLE, abilities=able), state, FlowControl((TRIANGLE.find_link("sw1:t1").name,), on=True))
 
 
 def test_turning_it_on_over_trees_with_a_circle_is_refused_with_the_circle() -> None:
@@ -84,13 +87,13 @@ def test_turning_it_on_over_trees_with_a_circle_is_refused_with_the_circle() -> 
     trunks = list(RING.trunks())
     circle = r"sw\d( -> sw\d){5} over sw\d:t\d--"
     with pytest.raises(PlanError, match=rf"802.3x.*{circle}"):
-        flow_control(RING, state, trunks, on=True, may_flap=True)
-    some = flow_control(RING, state, trunks[:-1], on=True, may_flap=True).end
+        plan_for(Site(RING), state, FlowControl(named(trunks), on=True, may_flap=True))
+    some = plan_for(Site(RING), state, FlowControl(named(trunks[:-1]), on=True, may_flap=True)).end
     assert not waiting_circle(RING, some)
     with pytest.raises(PlanError, match=circle):
-        flow_control(RING, some, trunks[-1:], on=True, may_flap=True)
+        plan_for(Site(RING), some, FlowControl(named(trunks[-1:]), on=True, may_flap=True))
     alone = _routed(RING, one_tree)
-    assert flow_control(RING, alone, trunks, on=True, may_flap=True).steps
+    assert plan_for(Site(RING), alone, FlowControl(named(trunks), on=True, may_flap=True)).steps
 
 
 def test_three_trunks_are_enough_for_a_circle() -> None:
@@ -100,14 +103,14 @@ def test_three_trunks_are_enough_for_a_circle() -> None:
     around = ((["sw1"], {one, two}), (["sw2"], {two, three}), (["sw3"], {three, one}))
     state = _routed(lab, lambda topology, _links: written_routes(topology, around))
     with pytest.raises(PlanError, match="wait for each other forever"):
-        flow_control(lab, state, list(lab.trunks()), on=True, may_flap=True)
+        plan_for(Site(lab), state, FlowControl(named(list(lab.trunks())), on=True, may_flap=True))
 
 
 def test_no_plan_ends_in_a_circle_that_it_did_not_find() -> None:
     """Whatever made the plan: `prove` judges it."""
     state = _routed(RING)
     trunks = list(RING.trunks())
-    some = flow_control(RING, state, trunks[:-1], on=True, may_flap=True).end
+    some = plan_for(Site(RING), state, FlowControl(named(trunks[:-1]), on=True, may_flap=True)).end
     changes = []
     for end in (trunks[-1].a, trunks[-1].b):
         was = some.port(end.device, end.port)
@@ -117,8 +120,10 @@ def test_no_plan_ends_in_a_circle_that_it_did_not_find() -> None:
     # A lab that is found with a circle is not made worse by what has nothing to do with it, and can be freed of it.
     whole = _with(some, changes)
     assert waiting_circle(RING, whole)
-    assert not waiting_circle(RING, flow_control(RING, whole, trunks[:1], on=False, may_flap=True).end)
-    assert link_speed(TRIANGLE, _routed(TRIANGLE), next(TRIANGLE.trunks()), 100).steps
+    assert not waiting_circle(
+        RING, plan_for(Site(RING), whole, FlowControl(named(trunks[:1]), on=False, may_flap=True)).end
+    )
+    assert plan_for(Site(TRIANGLE), _routed(TRIANGLE), LinkSpeed((next(TRIANGLE.trunks()).name,), 100)).steps
 
 
 def _with(state: State, changes: list[PortChange]) -> State:
@@ -149,7 +154,7 @@ def test_any_sequence_leaves_no_circle(data: st.DataObject) -> None:
         aim = {(end.device, end.port): {"flow_control": on} for link in chosen for end in (link.a, link.b)}
         if waiting_circle(lab, set_ports(state, aim)):
             with pytest.raises(PlanError, match="wait for each other forever"):
-                flow_control(lab, state, chosen, on=on, may_flap=True)
+                plan_for(Site(lab), state, FlowControl(named(chosen), on=on, may_flap=True))
         else:
-            state = flow_control(lab, state, chosen, on=on, may_flap=True).end
+            state = plan_for(Site(lab), state, FlowControl(named(chosen), on=on, may_flap=True)).end
             assert not waiting_circle(lab, state)

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 
 from eee_testbed.controller.model.lag_ports import with_lag_ports, without_bare_lags
 from eee_testbed.controller.model.state import Draft, PortState, State, factory_state, replay
-from eee_testbed.controller.planning.lag_setup import set_up_lag, take_down_lag
 from eee_testbed.controller.planning.lags import require_lags
 from eee_testbed.controller.planning.plan import invert, make_plan
-from eee_testbed.controller.planning.regulate import link_on, multi_tree, set_ports, trunks_off
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.regulate import multi_tree, set_ports, trunks_off
 from eee_testbed.controller.planning.rollback import position, rollback_plan
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.controller.planning.wishes import LinkOn, SetUpLag, TakeDownLag
 from eee_testbed.lab.errors import NotExpressible, NoTree, PlanError, UnsafePlan
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms, walked
@@ -65,7 +67,7 @@ def _members(state: State, switch: str = "sw1") -> list[tuple[int | None, bool]]
 
 def test_from_the_factory_one_cable_stays_up_until_the_others_make_a_lag() -> None:
     start = _without(TRIANGLE, factory_state(TRIANGLE), up=(0, 1, 2))
-    plan = set_up_lag(TRIANGLE, start, LAG)
+    plan = plan_for(Site(TRIANGLE), start, SetUpLag(LAG.link.name))
     assert _walk(TRIANGLE, start, plan) == factory_state(TRIANGLE)
     require_lags(TRIANGLE, plan.end)
     draft = Draft(start)
@@ -79,7 +81,7 @@ def test_from_the_factory_one_cable_stays_up_until_the_others_make_a_lag() -> No
 def test_behind_one_pair_of_cables_hosts_are_never_cut_apart() -> None:
     lag = PAIR.lags[0]
     start = _without(PAIR, factory_state(PAIR), up=(0, 1))
-    plan = set_up_lag(PAIR, start, lag)
+    plan = plan_for(Site(PAIR), start, SetUpLag(lag.link.name))
     assert _walk(PAIR, start, plan) == factory_state(PAIR)
     assert {step.change.port for step in plan.steps[:2]} == {"t2"}, "the second cable goes first"  # type: ignore[union-attr]
     assert replay(invert(PAIR, start, plan).changes, plan.end) == start
@@ -94,12 +96,12 @@ def test_cables_that_are_shut_join_and_stay_shut_until_the_lag_is_switched_on() 
     ring = [link.number for link in TRIANGLE.trunks() if link != LAG.link]
     up = {(end.device, end.port): {"admin_up": True} for n in ring for end in _trunk_ends(n)}
     start = set_ports(start, up)
-    plan = set_up_lag(TRIANGLE, start, LAG)
+    plan = plan_for(Site(TRIANGLE), start, SetUpLag(LAG.link.name))
     assert all(step.disruption.kind == "hitless" for step in plan.steps)
     end = _walk(TRIANGLE, start, plan)
     assert _members(end) == _members(end, "sw2") == [(1, False)] * 3
     routed = _walk(TRIANGLE, end, make_plan(TRIANGLE, end, multi_tree(TRIANGLE, end, shortest_routes, off={4})[1]))
-    on = _walk(TRIANGLE, routed, link_on(TRIANGLE, routed, LAG.link))
+    on = _walk(TRIANGLE, routed, plan_for(Site(TRIANGLE), routed, LinkOn(LAG.link.name)))
     assert not trunks_off(TRIANGLE, on)
 
 
@@ -116,7 +118,7 @@ def test_cables_that_carry_trees_become_a_lag_without_a_lost_frame() -> None:
     state = make_plan(apart, start, multi_tree(apart, start, shortest_routes)[1]).end
     used = [cable for cable in LAG.members if state.port(cable.a.device, cable.a.port).tagged_vids]
     assert used
-    plan = set_up_lag(TRIANGLE, state, LAG)
+    plan = plan_for(Site(TRIANGLE), state, SetUpLag(LAG.link.name))
     assert all(step.disruption.kind == "hitless" for step in plan.steps)
     end = _walk(TRIANGLE, state, plan)
     assert _members(end) == _members(end, "sw2") == [(1, True)] * 3
@@ -129,7 +131,7 @@ def test_without_a_spanning_tree_a_cable_in_use_cannot_join_and_nothing_is_plann
     routed = tree_state(PAIR)
     start = _without(PAIR, routed, up=(0,))
     with pytest.raises(PlanError, match=r"no safe order of steps sets up sw1:lag1--sw2:lag1 .*cut hosts apart"):
-        set_up_lag(PAIR, start, PAIR.lags[0])
+        plan_for(Site(PAIR), start, SetUpLag(PAIR.lags[0].link.name))
 
 
 def test_cables_without_a_lag_close_a_loop_beside_each_other() -> None:
@@ -143,11 +145,11 @@ def test_cables_without_a_lag_close_a_loop_beside_each_other() -> None:
 
 def test_a_half_that_is_set_up_is_completed() -> None:
     """As after somebody set up one switch by hand: the cables are shut, so that they swallow nothing."""
-    down = take_down_lag(TRIANGLE, _routed(TRIANGLE), LAG).end
+    down = plan_for(Site(TRIANGLE), _routed(TRIANGLE), TakeDownLag(LAG.link.name)).end
     with pytest.raises(PlanError, match=r"first, with `eeectl link lag set-up sw1:lag1` or by hand"):
         require_lags(TRIANGLE, down)
     half = set_ports(down, {("sw2", port): {"lag": 1} for port in LAG.ports_at("sw2")})
-    plan = set_up_lag(TRIANGLE, half, LAG)
+    plan = plan_for(Site(TRIANGLE), half, SetUpLag(LAG.link.name))
     _walk(TRIANGLE, half, plan)
     assert {step.change.switch for step in plan.steps} == {"sw1"}
     assert _members(plan.end) == [(1, False)] * 3
@@ -155,43 +157,43 @@ def test_a_half_that_is_set_up_is_completed() -> None:
 
 def test_a_lag_is_taken_down_when_its_traffic_has_moved_and_set_up_again() -> None:
     state = _routed(TRIANGLE)
-    plan = take_down_lag(TRIANGLE, state, LAG)
+    plan = plan_for(Site(TRIANGLE), state, TakeDownLag(LAG.link.name))
     assert all(step.disruption.kind == "hitless" for step in plan.steps)
     down = _walk(TRIANGLE, state, plan)
     assert _members(down) == _members(down, "sw2") == [(None, False)] * 3
     assert down.port("sw1", "lag1") == down.port("sw2", "lag1") == PortState()
-    again = _walk(TRIANGLE, down, set_up_lag(TRIANGLE, down, LAG))
-    on = _walk(TRIANGLE, again, link_on(TRIANGLE, again, LAG.link))
+    again = _walk(TRIANGLE, down, plan_for(Site(TRIANGLE), down, SetUpLag(LAG.link.name)))
+    on = _walk(TRIANGLE, again, plan_for(Site(TRIANGLE), again, LinkOn(LAG.link.name)))
     assert _members(on) == [(1, True)] * 3
 
 
 def test_a_lag_goes_behind_a_spanning_tree_if_it_has_another_path() -> None:
     state = factory_state(TRIANGLE)
-    plan = take_down_lag(TRIANGLE, state, LAG)
+    plan = plan_for(Site(TRIANGLE), state, TakeDownLag(LAG.link.name))
     assert _members(_walk(TRIANGLE, state, plan)) == [(None, False)] * 3
     with pytest.raises(UnsafePlan, match="cut hosts apart"):
-        take_down_lag(PAIR, factory_state(PAIR), PAIR.lags[0])
+        plan_for(Site(PAIR), factory_state(PAIR), TakeDownLag(PAIR.lags[0].link.name))
     with pytest.raises(NoTree):
-        take_down_lag(PAIR, _routed(PAIR), PAIR.lags[0])
+        plan_for(Site(PAIR), _routed(PAIR), TakeDownLag(PAIR.lags[0].link.name))
 
 
 def test_what_makes_no_sense_or_may_not_be_is_refused() -> None:
     state = factory_state(TRIANGLE)
     with pytest.raises(PlanError, match="is set up already"):
-        set_up_lag(TRIANGLE, state, LAG)
+        plan_for(Site(TRIANGLE), state, SetUpLag(LAG.link.name))
     bare = _without(TRIANGLE, state)
     with pytest.raises(PlanError, match="is not set up"):
-        take_down_lag(TRIANGLE, bare, LAG)
+        plan_for(Site(TRIANGLE), bare, TakeDownLag(LAG.link.name))
     stranger = set_ports(bare, {("sw1", "t2"): {"lag": 7}})
     with pytest.raises(PlanError, match="sw1:t2 is a member of LAG 7: take it out there first"):
-        set_up_lag(TRIANGLE, stranger, LAG)
+        plan_for(Site(TRIANGLE), stranger, SetUpLag(LAG.link.name))
     fixed = graph_lab(2, [(0, 1)], [1, 1], lag_cables={0: 2}, switchable=False)
     with pytest.raises(PlanError, match="is not switchable"):
-        set_up_lag(fixed, _without(fixed, factory_state(fixed)), fixed.lags[0])
+        plan_for(Site(fixed), _without(fixed, factory_state(fixed)), SetUpLag(fixed.lags[0].link.name))
     able: Abilities = {switch.name: replace(CAN, lags_settable=switch.name != "sw2") for switch in TRIANGLE.switches}
-    for regulate, here in ((set_up_lag, bare), (take_down_lag, state)):
+    for wish, here in ((SetUpLag, bare), (TakeDownLag, state)):
         with pytest.raises(NotExpressible, match="sw2"):
-            regulate(TRIANGLE, here, LAG, abilities=able)
+            plan_for(Site(TRIANGLE, abilities=able), here, wish(LAG.link.name))
 
 
 @law(30)
@@ -201,10 +203,10 @@ def test_wherever_it_is_interrupted_it_is_rolled_back(data: st.DataObject) -> No
     lag = lab.lags[0]
     if data.draw(st.booleans()):
         start = _without(lab, factory_state(lab), up=range(len(lag.members)))
-        plan = set_up_lag(lab, start, lag)
+        plan = plan_for(Site(lab), start, SetUpLag(lag.link.name))
     else:
         start = _routed(lab)
-        plan = take_down_lag(lab, start, lag)
+        plan = plan_for(Site(lab), start, TakeDownLag(lag.link.name))
     _walk(lab, start, plan)
     sent = data.draw(st.integers(0, plan.steps[-1].round))
     made = {name for name in ("sw1", "sw2", "sw3") if data.draw(st.booleans())}

@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 from eee_testbed.controller.model.state import PortChange, PortState, State, factory_state, replay
 from eee_testbed.controller.planning.check import check
 from eee_testbed.controller.planning.plan import invert, make_plan
-from eee_testbed.controller.planning.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.regulate import multi_tree, trunks_off
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.steps import Plan
-from eee_testbed.controller.planning.tree_file import read_trees
 from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.controller.planning.wishes import Eee, LinkOff, LinkOn, LinkSpeed
+from eee_testbed.eeectl.tree_file import read_trees
 from eee_testbed.lab.errors import InventoryError, NoTree, PlanError, UnsafePlan
 from eee_testbed.lab.folder import load_lab
 from eee_testbed.lab.model import End, Lab
@@ -163,19 +166,19 @@ def test_off_shuts_a_lag_and_its_cables_and_on_wakes_them() -> None:
     start = tree_state(TRIANGLE)
     state = replay(make_plan(TRIANGLE, start, multi_tree(TRIANGLE, start, shortest_routes)[1]).changes, start)
     with pytest.raises(PlanError, match="part of a LAG"):
-        link_off(TRIANGLE, state, TRIANGLE.find_link("sw1:t2"))
-    plan = link_off(TRIANGLE, state, LAG.link)
+        plan_for(Site(TRIANGLE), state, LinkSpeed((TRIANGLE.find_link("sw1:t2").name,), 100))
+    plan = plan_for(Site(TRIANGLE), state, LinkOff(LAG.link.name))
     assert all(step.disruption.kind == "hitless" for step in plan.steps)
     off = _walk(TRIANGLE, state, plan)
     assert trunks_off(TRIANGLE, off) == {LAG.link.number}
     assert not any(off.port(sw, port).admin_up for sw in ("sw1", "sw2") for port in (*LAG.ports_at(sw), "lag1"))
-    on = _walk(TRIANGLE, off, link_on(TRIANGLE, off, LAG.link))
+    on = _walk(TRIANGLE, off, plan_for(Site(TRIANGLE), off, LinkOn(LAG.link.name)))
     assert not trunks_off(TRIANGLE, on)
     assert all(on.port("sw1", port).admin_up for port in ("t1", "t2", "lag1"))
-    slow = _walk(TRIANGLE, on, link_speed(TRIANGLE, on, LAG.link, 100))
+    slow = _walk(TRIANGLE, on, plan_for(Site(TRIANGLE), on, LinkSpeed((LAG.link.name,), 100)))
     assert [slow.port("sw1", port).speed_mbps for port in ("t1", "t2", "lag1")] == [100, 100, None]
     with pytest.raises(PlanError, match="at most 1000 Mb/s"):
-        link_speed(TRIANGLE, on, LAG.link, 2500)
+        plan_for(Site(TRIANGLE), on, LinkSpeed((LAG.link.name,), 2500))
 
 
 @law(25)
@@ -198,13 +201,13 @@ def test_any_sequence_of_regulation_over_lags_keeps_all_hosts_joined(data: st.Da
         link = data.draw(st.sampled_from(sorted(lab.trunks(), key=lambda link: link.number)))
         try:
             if link.number in trunks_off(lab, state):
-                plan = link_on(lab, state, link)
+                plan = plan_for(Site(lab), state, LinkOn(link.name))
             elif data.draw(st.booleans()):
-                plan = link_off(lab, state, link)
+                plan = plan_for(Site(lab), state, LinkOff(link.name))
             elif data.draw(st.booleans()):
-                plan = link_speed(lab, state, link, data.draw(st.sampled_from([10, 100, None])))
+                plan = plan_for(Site(lab), state, LinkSpeed((link.name,), data.draw(st.sampled_from([10, 100, None]))))
             else:
-                plan = eee(lab, state, [link], on=data.draw(st.booleans()))
+                plan = plan_for(Site(lab), state, Eee((link.name,), on=data.draw(st.booleans())))
         except NoTree:
             continue
         assert all(step.disruption.kind == "hitless" for step in plan.steps)

@@ -21,9 +21,12 @@ from eee_testbed.controller.model.state import (
 )
 from eee_testbed.controller.planning.limits import require_expressible
 from eee_testbed.controller.planning.plan import invert, make_plan
-from eee_testbed.controller.planning.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.regulate import multi_tree, trunks_off
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.steps import Plan
 from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.controller.planning.wishes import Eee, LinkOff, LinkOn, LinkSpeed
 from eee_testbed.lab.errors import NotExpressible, NoTree, PlanError
 from eee_testbed.lab.model import Lab
 from tests.support.graph_lab import graph_lab
@@ -90,13 +93,17 @@ def test_any_sequence_of_regulation_on_mixed_switches_keeps_all_hosts_joined(dat
         link = data.draw(st.sampled_from(sorted(lab.trunks(), key=lambda link: link.number)))
         try:
             if link.number in trunks_off(lab, state):
-                plan = link_on(lab, state, link, abilities=abilities)
+                plan = plan_for(Site(lab, abilities=abilities), state, LinkOn(link.name))
             elif data.draw(st.booleans()):
-                plan = link_off(lab, state, link, abilities=abilities)
+                plan = plan_for(Site(lab, abilities=abilities), state, LinkOff(link.name))
             elif data.draw(st.booleans()):
-                plan = link_speed(lab, state, link, data.draw(st.sampled_from([10, None])), abilities=abilities)
+                plan = plan_for(
+                    Site(lab, abilities=abilities),
+                    state,
+                    LinkSpeed((link.name,), data.draw(st.sampled_from([10, None]))),
+                )
             else:
-                plan = eee(lab, state, [link], on=data.draw(st.booleans()), abilities=abilities)
+                plan = plan_for(Site(lab, abilities=abilities), state, Eee((link.name,), on=data.draw(st.booleans())))
         except NoTree:
             continue
         assert all(step.disruption.kind == "hitless" for step in plan.steps)
@@ -163,12 +170,12 @@ def test_the_limit_holds_while_old_and_new_vlans_stand_side_by_side() -> None:
     state = replay(make_plan(TRIANGLE, start, multi_tree(TRIANGLE, start, shortest_routes)[1]).changes, start)
     link = next(k for k in TRIANGLE.trunks() if state.port(k.a.device, k.a.port).tagged_vids)
     most = max(
-        len(replay(link_off(TRIANGLE, state, link).changes[:n], state).switches["sw1"].vids)
-        for n in range(len(link_off(TRIANGLE, state, link).changes) + 1)
+        len(replay(plan_for(Site(TRIANGLE), state, LinkOff(link.name)).changes[:n], state).switches["sw1"].vids)
+        for n in range(len(plan_for(Site(TRIANGLE), state, LinkOff(link.name)).changes) + 1)
     )
-    assert link_off(TRIANGLE, state, link, abilities={"sw1": replace(CAN, vlans=most)}).steps
+    assert plan_for(Site(TRIANGLE, abilities={"sw1": replace(CAN, vlans=most)}), state, LinkOff(link.name)).steps
     with pytest.raises(NotExpressible, match="at once"):
-        link_off(TRIANGLE, state, link, abilities={"sw1": replace(CAN, vlans=most - 1)})
+        plan_for(Site(TRIANGLE, abilities={"sw1": replace(CAN, vlans=most - 1)}), state, LinkOff(link.name))
 
 
 def test_reserved_vids_are_not_given_to_trees() -> None:

@@ -21,8 +21,11 @@ from eee_testbed.controller.model.state import (
 from eee_testbed.controller.planning.check import Management, Watch
 from eee_testbed.controller.planning.management import ManagementPaths
 from eee_testbed.controller.planning.plan import make_plan
-from eee_testbed.controller.planning.regulate import link_off, multi_tree
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.controller.planning.wishes import LinkOff
 from eee_testbed.lab.errors import PlanError
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.lockouts import graphs, on_tree, passed, routed, trees
@@ -98,7 +101,7 @@ def test_no_plan_that_is_proved_locks_a_switch_out_in_any_order_within_a_round()
             plans = [plan]
             for link in lab.trunks():
                 with suppress(PlanError):  # hosts, or the VLAN of management, have no other path
-                    plans.append(link_off(lab, plan.end, link, management))
+                    plans.append(plan_for(Site(lab, management), plan.end, LinkOff(link.name)))
             for proved in plans:
                 assert first_lockout(lab, passed(proved.start, proved.steps), (switch.name, 1)) is None
             assert len(plans) > 1 or len(edges) < len(lab.switches)

@@ -12,19 +12,16 @@ from hypothesis import strategies as st
 from eee_testbed.controller.model.state import Draft, PortChange, State, factory_state, replay
 from eee_testbed.controller.planning.check import check
 from eee_testbed.controller.planning.lags import require_lags
-from eee_testbed.controller.planning.members import member_off, member_on
 from eee_testbed.controller.planning.plan import invert, make_plan
+from eee_testbed.controller.planning.planner import plan_for
 from eee_testbed.controller.planning.regulate import (
-    eee,
-    flow_control,
-    link_off,
-    link_on,
-    link_speed,
     multi_tree,
     trunks_off,
 )
 from eee_testbed.controller.planning.rollback import position, rollback_plan
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.controller.planning.wishes import Eee, FlowControl, LinkOff, LinkOn, LinkSpeed
 from eee_testbed.lab.errors import NotExpressible, NoTree, PlanError, UnsafePlan
 from eee_testbed.lab.named_links import trunk_or_member_named
 from tests.support.graph_lab import graph_lab
@@ -76,7 +73,7 @@ def test_a_cable_is_named_by_its_number_or_its_ports_and_the_lag_by_its_own() ->
 
 def test_one_cable_goes_off_and_comes_back_while_the_lag_goes_on() -> None:
     state = _routed(TRIANGLE)
-    plan = member_off(TRIANGLE, state, LAG.members[1])
+    plan = plan_for(Site(TRIANGLE), state, LinkOff(LAG.members[1].name))
     assert _lossless(plan)
     off = _walk(TRIANGLE, state, plan)
     assert _at(off, "admin_up") == [True, False, True]
@@ -84,8 +81,8 @@ def test_one_cable_goes_off_and_comes_back_while_the_lag_goes_on() -> None:
     assert not trunks_off(TRIANGLE, off)
     assert {(name, port) for name, switch in off.switches.items() for port, held in switch.ports.items()
             if held != state.port(name, port)} == {("sw1", "t2"), ("sw2", "t2")}  # fmt: skip
-    assert member_off(TRIANGLE, off, LAG.members[1]).end == off
-    on = member_on(TRIANGLE, off, LAG.members[1])
+    assert plan_for(Site(TRIANGLE), off, LinkOff(LAG.members[1].name)).end == off
+    on = plan_for(Site(TRIANGLE), off, LinkOn(LAG.members[1].name))
     assert _lossless(on)
     assert _walk(TRIANGLE, off, on) == state
     assert replay(invert(TRIANGLE, state, plan).changes, off) == state
@@ -93,7 +90,7 @@ def test_one_cable_goes_off_and_comes_back_while_the_lag_goes_on() -> None:
 
 def test_a_cable_leaves_while_it_is_shut_and_joins_before_it_is_woken() -> None:
     state = _routed(TRIANGLE)
-    plan = member_off(TRIANGLE, state, LAG.members[2], leave=True)
+    plan = plan_for(Site(TRIANGLE), state, LinkOff(LAG.members[2].name, leave=True))
     assert _lossless(plan)
     out = _walk(TRIANGLE, state, plan)
     assert _at(out, "lag") == [1, 1, None]
@@ -103,42 +100,42 @@ def test_a_cable_leaves_while_it_is_shut_and_joins_before_it_is_woken() -> None:
         for change in (step.change for step in plan.steps):
             if isinstance(change, PortChange) and getattr(change.before, kind) != getattr(change.after, kind):
                 assert getattr(change.before, other) == getattr(change.after, other)
-    on = member_on(TRIANGLE, out, LAG.members[2])
+    on = plan_for(Site(TRIANGLE), out, LinkOn(LAG.members[2].name))
     assert _walk(TRIANGLE, out, on) == state
     # Other plans leave it out: trees, speeds, the whole LAG off and on.
     assert not make_plan(TRIANGLE, out, multi_tree(TRIANGLE, out, shortest_routes)[1]).steps
-    whole = _walk(TRIANGLE, out, link_off(TRIANGLE, out, LAG.link))
+    whole = _walk(TRIANGLE, out, plan_for(Site(TRIANGLE), out, LinkOff(LAG.link.name)))
     with pytest.raises(PlanError, match=r"is off as a whole: `eeectl link on sw1:lag1`"):
-        member_on(TRIANGLE, whole, LAG.members[2])
-    again = _walk(TRIANGLE, whole, link_on(TRIANGLE, whole, LAG.link))
+        plan_for(Site(TRIANGLE), whole, LinkOn(LAG.members[2].name))
+    again = _walk(TRIANGLE, whole, plan_for(Site(TRIANGLE), whole, LinkOn(LAG.link.name)))
     assert (_at(again, "lag"), _at(again, "admin_up")) == ([1, 1, None], [True, True, False])
 
 
 def test_the_last_cable_is_left_and_hosts_links_are_refused() -> None:
     state = _routed(TRIANGLE)
     for cable in LAG.members[:2]:
-        state = member_off(TRIANGLE, state, cable).end
+        state = plan_for(Site(TRIANGLE), state, LinkOff(cable.name)).end
     with pytest.raises(PlanError, match=r"last cable of sw1:lag1--sw2:lag1 that is up: name the LAG \(sw1:lag1\)"):
-        member_off(TRIANGLE, state, LAG.members[2])
-    with pytest.raises(PlanError, match="in no LAG"):
-        member_off(TRIANGLE, state, TRIANGLE.find_link("sw3:t1"))
+        plan_for(Site(TRIANGLE), state, LinkOff(LAG.members[2].name))
+    with pytest.raises(PlanError, match="is no cable of a LAG: leave --leave out"):
+        plan_for(Site(TRIANGLE), state, LinkOff(TRIANGLE.find_link("sw3:t1").name, leave=True))
     fixed = graph_lab(2, [(0, 1)], [1, 1], lag_cables={0: 2}, switchable=False)
     with pytest.raises(PlanError, match="not switchable"):
-        member_off(fixed, _routed(fixed), fixed.lags[0].members[0])
+        plan_for(Site(fixed), _routed(fixed), LinkOff(fixed.lags[0].members[0].name))
 
 
 def test_without_another_path_frames_are_lost_only_if_they_may_and_the_steps_say_how_long() -> None:
     state = _routed(PAIR)
     cable = PAIR.lags[0].members[0]
     with pytest.raises(PlanError, match=r"traffic of sw1:lag1--sw2:lag1 cannot move away: .*; give --may-lose"):
-        member_off(PAIR, state, cable)
-    plan = member_off(PAIR, state, cable, may_lose=True)
+        plan_for(Site(PAIR), state, LinkOff(cable.name))
+    plan = plan_for(Site(PAIR), state, LinkOff(cable.name, may_lose=True))
     assert [str(step.disruption) for step in plan.steps] == ["loss ≤ 0.75 s"] * 2
     assert [step.round for step in plan.steps] == [0, 0]
     off = _walk(PAIR, state, plan)
     with pytest.raises(PlanError, match="give --may-lose"):
-        member_on(PAIR, off, cable)
-    on = member_on(PAIR, off, cable, may_lose=True)
+        plan_for(Site(PAIR), off, LinkOn(cable.name))
+    on = plan_for(Site(PAIR), off, LinkOn(cable.name, may_lose=True))
     assert {str(step.disruption) for step in on.steps} >= {"loss ≤ 0.75 s"}
     assert _walk(PAIR, off, on) == state
 
@@ -167,19 +164,21 @@ def test_a_cable_that_is_up_outside_its_lag_is_no_step_of_a_plan() -> None:
 def test_a_family_that_cannot_change_members_can_still_shut_them() -> None:
     state = _routed(TRIANGLE)
     able: Abilities = {switch.name: replace(CAN, lag_members_settable=False) for switch in TRIANGLE.switches}
-    assert member_off(TRIANGLE, state, LAG.members[0], abilities=able).steps
+    assert plan_for(Site(TRIANGLE, abilities=able), state, LinkOff(LAG.members[0].name)).steps
     with pytest.raises(NotExpressible, match="taking port t1 into a LAG or out of it"):
-        member_off(TRIANGLE, state, LAG.members[0], leave=True, abilities=able)
+        plan_for(Site(TRIANGLE, abilities=able), state, LinkOff(LAG.members[0].name, leave=True))
 
 
 def test_where_members_must_match_they_get_the_lags_vlans_before_they_join() -> None:
     """And they are those that the LAG has by then."""
     able: Abilities = {switch.name: replace(CAN, lag_members_match=True) for switch in TRIANGLE.switches}
     state = _routed(TRIANGLE)
-    out = _walk(TRIANGLE, state, member_off(TRIANGLE, state, LAG.members[0], leave=True, abilities=able))
+    out = _walk(
+        TRIANGLE, state, plan_for(Site(TRIANGLE, abilities=able), state, LinkOff(LAG.members[0].name, leave=True))
+    )
     assert out.port("sw1", "t1").vids == {1}
     other = make_plan(TRIANGLE, out, multi_tree(TRIANGLE, out, one_tree)[1], abilities=able).end
-    plan = member_on(TRIANGLE, other, LAG.members[0], abilities=able)
+    plan = plan_for(Site(TRIANGLE, abilities=able), other, LinkOn(LAG.members[0].name))
     joins = [
         step.change
         for step in plan.steps
@@ -196,9 +195,9 @@ def test_a_member_comes_back_as_its_fellows_are() -> None:
         for name, switch in state.switches.items()
     }
     state = State({name: replace(switch, ports=ports[name]) for name, switch in state.switches.items()})
-    out = member_off(TRIANGLE, state, LAG.members[0], leave=True).end
+    out = plan_for(Site(TRIANGLE), state, LinkOff(LAG.members[0].name, leave=True)).end
     assert _at(out, "lag_mode") == ["", "auto", "auto"]
-    assert member_on(TRIANGLE, out, LAG.members[0]).end == state
+    assert plan_for(Site(TRIANGLE), out, LinkOn(LAG.members[0].name)).end == state
 
 
 @law(25)
@@ -212,7 +211,7 @@ def test_any_sequence_over_cables_and_lags_neither_cuts_nor_loops_nor_loses(data
     lab = graph_lab(count, edges, [1] * count, lag_cables=lags)
     match = data.draw(st.booleans())
     able: Abilities = {switch.name: replace(CAN, lag_members_match=match) for switch in lab.switches}
-    state = _routed(lab)
+    site, state = Site(lab, abilities=able), _routed(lab)
     for _ in range(data.draw(st.integers(1, 5))):
         may_lose = data.draw(st.booleans())
         trunk = data.draw(st.sampled_from(sorted(lab.trunks(), key=lambda link: link.number)))
@@ -220,18 +219,18 @@ def test_any_sequence_over_cables_and_lags_neither_cuts_nor_loops_nor_loses(data
         action = data.draw(st.sampled_from(["off", "leave", "on", "on", "trunk", "speed", "eee", "flow"]))
         try:
             if action in {"off", "leave"}:
-                plan = member_off(lab, state, cable, leave=action == "leave", may_lose=may_lose, abilities=able)
+                plan = plan_for(site, state, LinkOff(cable.name, leave=action == "leave", may_lose=may_lose))
             elif action == "on":
-                plan = member_on(lab, state, cable, may_lose=may_lose, abilities=able)
+                plan = plan_for(site, state, LinkOn(cable.name, may_lose=may_lose))
             elif action == "trunk":
-                turn = link_on if trunk.number in trunks_off(lab, state) else link_off
-                plan = turn(lab, state, trunk, abilities=able)
+                turn = LinkOn if trunk.number in trunks_off(lab, state) else LinkOff
+                plan = plan_for(site, state, turn(trunk.name))
             elif action == "speed":
-                plan = link_speed(lab, state, trunk, data.draw(st.sampled_from([100, None])), abilities=able)
+                plan = plan_for(site, state, LinkSpeed((trunk.name,), data.draw(st.sampled_from([100, None]))))
             elif action == "eee":
-                plan = eee(lab, state, [trunk], on=data.draw(st.booleans()), abilities=able)
+                plan = plan_for(site, state, Eee((trunk.name,), on=data.draw(st.booleans())))
             else:
-                plan = flow_control(lab, state, [cable], on=data.draw(st.booleans()), abilities=able)
+                plan = plan_for(site, state, FlowControl((cable.name,), on=data.draw(st.booleans())))
         except NoTree:
             continue
         except PlanError as refusal:
@@ -254,10 +253,10 @@ def test_a_change_of_members_is_rolled_back_from_wherever_it_stopped(data: st.Da
     able: Abilities = {switch.name: replace(CAN, lag_members_match=match) for switch in TRIANGLE.switches}
     start = _routed(TRIANGLE)
     if data.draw(st.booleans()):
-        start = member_off(TRIANGLE, start, LAG.members[0], leave=True, abilities=able).end
-        plan = member_on(TRIANGLE, start, LAG.members[0], abilities=able)
+        start = plan_for(Site(TRIANGLE, abilities=able), start, LinkOff(LAG.members[0].name, leave=True)).end
+        plan = plan_for(Site(TRIANGLE, abilities=able), start, LinkOn(LAG.members[0].name))
     else:
-        plan = member_off(TRIANGLE, start, LAG.members[0], leave=True, abilities=able)
+        plan = plan_for(Site(TRIANGLE, abilities=able), start, LinkOff(LAG.members[0].name, leave=True))
     sent = data.draw(st.integers(0, plan.steps[-1].round))
     own = [step.change for step in plan.steps if step.round == sent]
     made = {name for name in ("sw1", "sw2", "sw3") if data.draw(st.booleans())}

@@ -21,9 +21,12 @@ from eee_testbed.controller.model.state import (
 from eee_testbed.controller.planning.check import check
 from eee_testbed.controller.planning.desired import live_trees
 from eee_testbed.controller.planning.plan import invert, make_plan, order_changes
-from eee_testbed.controller.planning.regulate import link_off, link_on, link_speed, multi_tree, trunks_off
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.regulate import multi_tree, trunks_off
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.steps import Plan
 from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.controller.planning.wishes import LinkOff, LinkOn, LinkSpeed
 from eee_testbed.lab.errors import NoTree, PlanError
 from eee_testbed.lab.folder import load_lab
 from eee_testbed.lab.model import Lab
@@ -201,13 +204,13 @@ def test_any_sequence_of_link_off_on_and_speed_keeps_all_hosts_joined(data: st.D
         link = data.draw(st.sampled_from(trunks))
         try:
             if link.number in trunks_off(lab, state):
-                plan = link_on(lab, state, link)
+                plan = plan_for(Site(lab), state, LinkOn(link.name))
                 goal = True
             elif data.draw(st.booleans()):
-                plan = link_off(lab, state, link)
+                plan = plan_for(Site(lab), state, LinkOff(link.name))
                 goal = False
             else:
-                plan = link_speed(lab, state, link, data.draw(st.sampled_from([10, 100, None])))
+                plan = plan_for(Site(lab), state, LinkSpeed((link.name,), data.draw(st.sampled_from([10, 100, None]))))
                 assert all(step.disruption.kind == "hitless" for step in plan.steps)
                 goal = True
         except NoTree:
@@ -239,12 +242,12 @@ def test_off_then_on_brings_the_first_trees_back_under_new_vids() -> None:
     start = factory_state(lab)
     before, state = multi_tree(lab, start, shortest_routes)
     link = next(link for link in lab.trunks() if link.number in before.vlans[0].links)
-    off = replay(link_off(lab, state, link).changes, state)
+    off = replay(plan_for(Site(lab), state, LinkOff(link.name)).changes, state)
     assert trunks_off(lab, off) == {link.number}
     touched = {vlan.vid for vlan in before.vlans if link.number in vlan.links}
     assert touched & off.switches["sw1"].vids == set()
     assert {vlan.vid for vlan in before.vlans} - touched <= off.switches["sw1"].vids
-    on = replay(link_on(lab, off, link).changes, off)
+    on = replay(plan_for(Site(lab), off, LinkOn(link.name)).changes, off)
     again, _ = multi_tree(lab, on, shortest_routes)
     assert {vlan.links for vlan in again.vlans} == {vlan.links for vlan in before.vlans}
 
@@ -253,7 +256,7 @@ def test_a_change_of_speed_returns_to_the_same_state_but_for_the_speed() -> None
     lab = load_lab(INVENTORY / "virtual")
     _, state = multi_tree(lab, factory_state(lab), shortest_routes)
     link = next(link for link in lab.trunks() if state.port(link.a.device, link.a.port).tagged_vids)
-    after = replay(link_speed(lab, state, link, 100).changes, state)
+    after = replay(plan_for(Site(lab), state, LinkSpeed((link.name,), 100)).changes, state)
     changed = diff(state, after)
     assert [(c.switch, c.port) for c in changed if isinstance(c, PortChange)] == [
         (end.device, end.port) for end in sorted((link.a, link.b))
@@ -288,8 +291,8 @@ def test_only_switchable_trunks_are_regulated() -> None:
     state = tree_state(lab)
     trunk = next(lab.trunks())
     with pytest.raises(PlanError, match="not switchable"):
-        link_off(lab, state, trunk)
+        plan_for(Site(lab), state, LinkOff(trunk.name))
     with pytest.raises(PlanError, match="host's only link"):
-        link_off(lab, state, lab.links[0])
+        plan_for(Site(lab), state, LinkOff(lab.links[0].name))
     with pytest.raises(PlanError, match=r"cables\.csv does not allow"):
         multi_tree(lab, state, one_tree, off={trunk.number})

@@ -7,23 +7,24 @@ import pytest
 
 from eee_testbed.controller.model.state import State, factory_state
 from eee_testbed.controller.planning.flow_control import require_no_circle, waiting_circle
-from eee_testbed.controller.planning.members import member_off
 from eee_testbed.controller.planning.plan import make_plan
-from eee_testbed.controller.planning.regulate import link_on, multi_tree
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.regulate import multi_tree
 from eee_testbed.controller.planning.regulated import (
     baseline_of,
     covering,
     regulable_network,
-    regulated,
     regulation_of,
     senders_of,
     trunks_on,
 )
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.controller.planning.wishes import LinkOff, LinkOn
 from eee_testbed.lab.errors import PlanError
 from eee_testbed.lab.model import Lab
 from eee_testbed.lab.topology import Topology
-from eee_testbed.measuring.experiments.level_plans import level_of, regulation_at
+from eee_testbed.measuring.experiments.level_wishes import level_of, regulation_at
 from eee_testbed.regulation.choice import Choice
 from eee_testbed.regulation.koibuchi import koibuchi
 from eee_testbed.regulation.levels import Knob, assumed_watts, levels_of
@@ -63,11 +64,11 @@ def test_a_choice_is_planned_and_taken_back() -> None:
     state = _routed(lab)
     senders, choice = _choose(lab, state, 61)
     assert 0 < len(choice.off) < len(choice.levels)
-    plan = regulated(lab, state, regulation_of(senders, choice))
+    plan = plan_for(Site(lab), state, regulation_of(senders, choice))
     assert trunks_on(lab, plan.end) == frozenset(choice.levels) - choice.off
     found = {group.hosts: group.links for group in senders_of(lab, plan.end)}
     assert found == dict(regulation_of(senders, choice).routes)
-    back = regulated(lab, plan.end, baseline_of(senders, trunks_on(lab, state)))
+    back = plan_for(Site(lab), plan.end, baseline_of(senders, trunks_on(lab, state)))
     assert trunks_on(lab, back.end) == trunks_on(lab, state)
     assert [group.links for group in senders_of(lab, back.end)] == [group.links for group in senders]
 
@@ -85,25 +86,25 @@ def test_cables_of_lags_go_off_one_by_one_and_come_back() -> None:
     assert {(trunk.rate_mbps, trunk.width) for trunk in regulable_network(lab, state, None).trunks.values()} == {
         (1000, 4)
     }
-    found = member_off(lab, state, lag.members[1]).end
+    found = plan_for(Site(lab), state, LinkOff(lag.members[1].name)).end
     assert _widths(lab, found)[lag.link.number] == 3
     senders, choice = _choose(lab, found, 30)
     assert {level.name for level in choice.levels.values()} >= {"2 of 4"}
     chosen = covering(
         {"baseline": baseline_of(senders, trunks_on(lab, found)), "less": regulation_of(senders, choice)}, found, lab
     )
-    less = regulated(lab, found, chosen["less"])
+    less = plan_for(Site(lab), found, chosen["less"])
     check_plainly(lab, found, less.changes)
     assert _widths(lab, less.end) == {number: level.cables for number, level in choice.levels.items() if level.cables}
     again = level_of(chosen["less"])
     assert regulation_at(again) == chosen["less"]
     assert dict(again.cables) == dict(chosen["less"].cables)
-    back = regulated(lab, less.end, chosen["baseline"])
+    back = plan_for(Site(lab), less.end, chosen["baseline"])
     assert _widths(lab, back.end) == _widths(lab, found)
     assert {step.disruption.kind for step in (*less.steps, *back.steps)} == {"hitless"}
     many = replace(chosen["less"], cables={lag.link.number: 5})
     with pytest.raises(PlanError, match="has 4 cables: 5 of them cannot be on"):
-        regulated(lab, state, many)
+        plan_for(Site(lab), state, many)
 
 
 def test_a_lag_without_another_path_loses_cables_and_frames_as_its_steps_say() -> None:
@@ -111,7 +112,7 @@ def test_a_lag_without_another_path_loses_cables_and_frames_as_its_steps_say() -
     state = _routed(lab)
     senders, choice = _choose(lab, state, 41)
     assert [level.name for level in choice.levels.values()] == ["1 of 3"]
-    plan = regulated(lab, state, regulation_of(senders, choice))
+    plan = plan_for(Site(lab), state, regulation_of(senders, choice))
     assert {str(step.disruption) for step in plan.steps} == {"loss ≤ 0.75 s"}
     assert _widths(lab, plan.end) == dict.fromkeys(choice.levels, 1)
 
@@ -119,7 +120,7 @@ def test_a_lag_without_another_path_loses_cables_and_frames_as_its_steps_say() -
 def test_the_baseline_of_a_lab_that_has_it_changes_nothing() -> None:
     lab = _complete(3)
     state = _routed(lab)
-    assert not regulated(lab, state, baseline_of(senders_of(lab, state), trunks_on(lab, state))).changes
+    assert not plan_for(Site(lab), state, baseline_of(senders_of(lab, state), trunks_on(lab, state))).changes
 
 
 @pytest.mark.parametrize("knob", ["speed", "eee"])
@@ -130,11 +131,11 @@ def test_speeds_and_eee_are_set_and_reset(knob: Knob) -> None:
     chosen = covering(
         {"baseline": baseline_of(senders, trunks_on(lab, state)), "less": regulation_of(senders, choice)}, state, lab
     )
-    plan = regulated(lab, state, chosen["less"])
+    plan = plan_for(Site(lab), state, chosen["less"])
     link = Topology.of(lab).trunks[min(choice.levels)]
     port = plan.end.port(link.a.device, link.a.port)
     assert (port.speed_mbps, port.eee) == ((100, False) if knob == "speed" else (None, True))
-    back = regulated(lab, plan.end, chosen["baseline"]).end
+    back = plan_for(Site(lab), plan.end, chosen["baseline"]).end
     for link in lab.trunks():
         for end in (link.a, link.b):
             now, was = back.port(end.device, end.port), state.port(end.device, end.port)
@@ -175,4 +176,4 @@ def test_a_link_that_would_close_the_circle_is_not_switched_on() -> None:
     last = max(Topology.of(lab).trunks)
     _, state = multi_tree(lab, start, shortest_routes, off=(last,))
     with pytest.raises(PlanError, match="wait for each other forever"):
-        link_on(lab, state, Topology.of(lab).trunks[last])
+        plan_for(Site(lab), state, LinkOn(Topology.of(lab).trunks[last].name))

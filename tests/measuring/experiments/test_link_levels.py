@@ -3,15 +3,17 @@
 import pytest
 
 from eee_testbed.controller.model.state import PortChange, State, factory_state
-from eee_testbed.controller.planning.limits import UNLIMITED
 from eee_testbed.controller.planning.plan import make_plan
+from eee_testbed.controller.planning.planner import plan_for
 from eee_testbed.controller.planning.proof import ProvedPlan
-from eee_testbed.controller.planning.regulate import link_off, multi_tree
+from eee_testbed.controller.planning.regulate import multi_tree
 from eee_testbed.controller.planning.regulated import trunks_on
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.controller.planning.wishes import LinkOff
 from eee_testbed.lab.topology import Topology
 from eee_testbed.measuring.experiments.experiment import Experiment
-from eee_testbed.measuring.experiments.level_plans import plan_of
+from eee_testbed.measuring.experiments.level_wishes import wish_of
 from tests.support.graph_lab import graph_lab
 
 LAB = graph_lab(4, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], [1, 1, 1, 1])
@@ -29,7 +31,7 @@ def _to(level: str, state: State, kind: str = "link") -> ProvedPlan:
     factor = {"links": links, "levels": ["on", "off", "half"] if kind == "link" else ["auto", 100]}
     program = {"name": "alltoall", "parameters": {"iterations": 1, "array_byte": 4}, "hosts": ["n01", "n02"]}
     experiment = Experiment.model_validate({"name": "x", "factors": {kind: factor}, "measure": {"program": program}})
-    return plan_of(experiment, kind, {kind: level}, LAB, state, None, UNLIMITED)
+    return plan_for(Site(LAB), state, wish_of(experiment, kind, {kind: level}, LAB))
 
 
 def _rounds_of_ports(plan: ProvedPlan, *, up: bool) -> set[int]:
@@ -55,7 +57,7 @@ def test_links_are_woken_together() -> None:
 
 @pytest.mark.parametrize("level", ["on", "off", "half"])
 def test_a_level_is_reached_from_links_of_which_some_are_there_already(level: str) -> None:
-    state = link_off(LAB, _state(), TRUNKS[SPARE[0]]).end
+    state = plan_for(Site(LAB), _state(), LinkOff(TRUNKS[SPARE[0]].name)).end
     end = _to(level, state).end
     ends = [(link.a, link.b) for link in (TRUNKS[number] for number in SPARE)]
     up = [tuple(end.port(one.device, one.port).admin_up for one in pair) for pair in ends]

@@ -11,16 +11,14 @@ from pydantic import ValidationError
 from eee_testbed.controller.applying.lock import Lock
 from eee_testbed.controller.applying.rounds import LinkReport
 from eee_testbed.controller.applying.statefolder import StateFolder
-from eee_testbed.controller.model.state import State
-from eee_testbed.controller.planning.proof import ProvedPlan
-from eee_testbed.controller.planning.regulate import link_off
-from eee_testbed.controller.planning.regulated import Regulation, senders_of, trunks_on
+from eee_testbed.controller.planning.regulated import senders_of, trunks_on
+from eee_testbed.controller.planning.wishes import LinkOff, Regulated
 from eee_testbed.controller.transports.port_watch import LinkEvent
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.yaml_source import YamlSource
 from eee_testbed.measuring.experiments.experiment import Experiment
 from eee_testbed.measuring.experiments.lab_controller import LabController
-from eee_testbed.measuring.experiments.level_plans import level_of, loop_at
+from eee_testbed.measuring.experiments.level_wishes import level_of, loop_at
 from eee_testbed.measuring.experiments.session import RunOptions, run_new
 from eee_testbed.record.store import Run
 from tests.support.labs.toy_lab import Quiet, ToyLab, small_lab, trees_state
@@ -83,7 +81,7 @@ def test_the_loop_begins_with_the_lab_as_it_was_before_the_run(tmp_path: Path) -
     hosts = tuple(tuple(group.hosts) for group in senders_of(lab, home))
     ring = [link.number for link in lab.trunks()]
     kept = frozenset((ring[0], ring[2]))
-    less = Regulation(tuple((group, kept) for group in hosts), on - {ring[1]}, frozenset({ring[1]}))
+    less = Regulated(tuple((group, kept) for group in hosts), on - {ring[1]}, frozenset({ring[1]}))
     choices = {"less": level_of(less).model_dump(mode="json"), "auto": {"loop": {}}}
     experiment = Experiment.model_validate(_content(**choices)).model_copy(update={"settle_s": 0})
     waits: list[str] = []
@@ -154,14 +152,12 @@ def test_a_loop_beside_a_trial_waits_for_links_at_the_pace_of_the_trial(tmp_path
         controller.open()
         controller.set_levels({"regulation": "auto"})
 
-        def shut(found: State) -> ProvedPlan:
-            return link_off(lab, found, link, abilities=backend.abilities)
-
+        wish = LinkOff(link.name)
         controller.hand_over()
-        assert controller.change("a link off", shut)
+        assert controller.change("a link off", wish)
         assert controller.go_home()
         assert waits == []
-        assert controller.change("a link off", shut)
+        assert controller.change("a link off", wish)
         controller.restore()
         assert waits
     assert toys.harms == []

@@ -6,15 +6,18 @@ from dataclasses import replace
 import pytest
 from pydantic import ValidationError
 
-from eee_testbed.controller.model.state import factory_state
-from eee_testbed.controller.planning.limits import UNLIMITED
+from eee_testbed.controller.model.state import State, factory_state
 from eee_testbed.controller.planning.plan import make_plan
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.proof import ProvedPlan
 from eee_testbed.controller.planning.regulate import multi_tree
-from eee_testbed.controller.planning.regulated import Regulation, baseline_of, senders_of, trunks_on
+from eee_testbed.controller.planning.regulated import baseline_of, senders_of, trunks_on
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.controller.planning.wishes import Regulated
 from eee_testbed.lab.topology import Topology
 from eee_testbed.measuring.experiments.experiment import Experiment
-from eee_testbed.measuring.experiments.level_plans import level_of, plan_of, regulation_at
+from eee_testbed.measuring.experiments.level_wishes import level_of, regulation_at, wish_of
 from eee_testbed.measuring.experiments.validation import links_of
 from tests.support.graph_lab import graph_lab
 
@@ -28,7 +31,7 @@ def _experiment() -> Experiment:
     routes = tuple(((host,), route.tree.links) for host in route.hosts)
     chosen = {
         "baseline": baseline_of(senders_of(LAB, state), trunks_on(LAB, state)),
-        "less": Regulation(routes, frozenset({4, 5}), frozenset({6})),
+        "less": Regulated(routes, frozenset({4, 5}), frozenset({6})),
         "slow": replace(baseline_of(senders_of(LAB, state), trunks_on(LAB, state)), speed_mbps={6: 100}, eee={5: True}),
     }
     factor = {"levels": list(chosen), "choices": {name: level_of(one) for name, one in chosen.items()}}
@@ -47,17 +50,21 @@ def test_levels_survive_the_facts_of_a_run() -> None:
     assert links_of(LAB, again.factors["regulation"]) == ()
 
 
+def _planned(experiment: Experiment, level: str, state: State) -> ProvedPlan:
+    return plan_for(Site(LAB), state, wish_of(experiment, "regulation", {"regulation": level}, LAB))
+
+
 def test_levels_are_planned_from_any_other() -> None:
     """The first level may come before the baseline in the order of a run."""
     experiment = _experiment()
     start = factory_state(LAB)
     state = make_plan(LAB, start, multi_tree(LAB, start, shortest_routes)[1]).end
-    less = plan_of(experiment, "regulation", {"regulation": "less"}, LAB, state, None, UNLIMITED)
+    less = _planned(experiment, "less", state)
     assert trunks_on(LAB, less.end) == {4, 5}
-    slow = plan_of(experiment, "regulation", {"regulation": "slow"}, LAB, less.end, None, UNLIMITED)
+    slow = _planned(experiment, "slow", less.end)
     assert slow.end.port("sw2", "t2").speed_mbps == 100
     assert slow.end.port("sw3", "t1").eee
-    back = plan_of(experiment, "regulation", {"regulation": "baseline"}, LAB, less.end, None, UNLIMITED)
+    back = _planned(experiment, "baseline", less.end)
     assert trunks_on(LAB, back.end) == {4, 5, 6}
     assert [group.links for group in senders_of(LAB, back.end)] == [group.links for group in senders_of(LAB, state)]
 

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 
 from eee_testbed.controller.model.state import State, diff, factory_state, replay
-from eee_testbed.controller.planning.limits import UNLIMITED
+from eee_testbed.controller.planning.planner import plan_for
 from eee_testbed.controller.planning.proof import ProvedPlan
 from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.trees import shortest_routes
 from eee_testbed.lab.errors import JournalFailed, LabError, RunFolderFailed
 from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.lab.model import Lab
 from eee_testbed.measuring.experiments.experiment import Experiment, Factor, Measure, ProbeRun
-from eee_testbed.measuring.experiments.level_plans import plan_of, set_with
+from eee_testbed.measuring.experiments.level_wishes import set_with, wish_of
 from eee_testbed.measuring.experiments.raw_files import RawFile
 from eee_testbed.measuring.experiments.restore_journal import IN_RUN, RestoreJournal
 
@@ -43,7 +44,7 @@ def _experiment() -> Experiment:
 
 def _plan(lab: Lab, state: State, name: str, **levels: str | int) -> ProvedPlan:
     wanted = {"link": "on", "eee": "on", "hold_us": 0, **levels}
-    return plan_of(_experiment(), name, wanted, lab, state, None, UNLIMITED)
+    return plan_for(Site(lab), state, wish_of(_experiment(), name, wanted, lab))
 
 
 def test_a_link_is_off_on_or_enabled_at_one_end(lab: Lab, home: State) -> None:

@@ -8,14 +8,17 @@ import pytest
 from eee_testbed.controller.model.state import State, factory_state
 from eee_testbed.controller.planning.limits import UNLIMITED, Abilities
 from eee_testbed.controller.planning.plan import make_plan
-from eee_testbed.controller.planning.regulate import eee, multi_tree
-from eee_testbed.controller.planning.regulated import regulated
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.controller.planning.wishes import Eee
 from eee_testbed.lab.errors import LabError
-from eee_testbed.measuring.experiments.level_plans import level_of, regulation_at
+from eee_testbed.measuring.experiments.level_wishes import level_of, regulation_at
 from eee_testbed.measuring.regulating.choosing import BASELINE, Traffic, byte_text, choose, peak_named, swept
 from eee_testbed.regulation.levels import assumed_watts
 from tests.support.graph_lab import graph_lab
+from tests.support.labs.starts import named
 from tests.support.labs.toy_lab import ToyDriver
 
 LAB = graph_lab(4, [pair for pair in combinations(range(4), 2) for _ in range(2)], [2] * 4)
@@ -86,7 +89,7 @@ def test_a_hold_time_is_set_where_an_end_can_and_other_links_stay_as_they_are() 
     assert sleeping == {number for number, trunk in trunks.items() if able in (trunk.a, trunk.b)}
     regulation = chosen.regulations[option.name]
     assert regulation.hold_us == 500
-    after = regulated(LAB, traffic.state, regulation, None, _holding(able)).end
+    after = plan_for(Site(LAB, abilities=_holding(able)), traffic.state, regulation).end
     for link in LAB.trunks():
         for end in (link.a, link.b):
             port = after.port(end.device, end.port)
@@ -105,7 +108,7 @@ def test_a_hold_time_that_no_switch_can_set_is_refused_with_the_families() -> No
 def test_a_hold_time_is_refused_where_eee_is_on_already() -> None:
     traffic = _traffic()
     link = next(iter(LAB.trunks()))
-    on = eee(LAB, traffic.state, [link], on=True).end
+    on = plan_for(Site(LAB), traffic.state, Eee((link.name,), on=True)).end
     with pytest.raises(LabError, match="EEE is on at"):
         choose(
             replace(traffic, state=on),
@@ -122,17 +125,17 @@ def test_links_that_have_eee_on_sleep_at_the_baseline_and_keep_it() -> None:
     """So links that go off save what a sleeping link draws, and nothing of EEE is changed."""
     traffic = _traffic()
     every = list(LAB.trunks())
-    asleep = replace(traffic, state=eee(LAB, traffic.state, every, on=True).end)
+    asleep = replace(traffic, state=plan_for(Site(LAB), traffic.state, Eee(named(every), on=True)).end)
     (peak,) = [peak_named("1GB", traffic.network, 1.0)]
     chosen = choose(asleep, [peak], "off", "koibuchi", assumed_watts, UNLIMITED)
     assert sum(level.watt for level in chosen.baseline.values()) == pytest.approx(0.5 * len(every))
     (option,) = chosen.options
     assert option.choice.watt == pytest.approx(0.5 * (len(every) - len(option.choice.off)))
-    after = regulated(LAB, asleep.state, chosen.regulations[option.name], None, UNLIMITED).end
+    after = plan_for(Site(LAB), asleep.state, chosen.regulations[option.name]).end
     assert all(after.port(end.device, end.port).eee for link in every for end in (link.a, link.b))
     with pytest.raises(LabError, match="EEE is on at every link already"):
         choose(asleep, [peak], "eee", "koibuchi", assumed_watts, UNLIMITED)
-    some = replace(traffic, state=eee(LAB, traffic.state, every[:2], on=True).end)
+    some = replace(traffic, state=plan_for(Site(LAB), traffic.state, Eee(named(every[:2]), on=True)).end)
     chosen = choose(some, [peak], "eee", "koibuchi", assumed_watts, UNLIMITED)
     assert {n for n, level in chosen.baseline.items() if level.eee} == {link.number for link in every[:2]}
     assert all(level.eee for level in chosen.options[0].choice.levels.values())

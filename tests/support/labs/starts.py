@@ -1,12 +1,13 @@
 """Where plans of tests begin: labs in a known state, and switches that can do everything."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import networkx as nx
 
 from eee_testbed.controller.model.capabilities import Capabilities
 from eee_testbed.controller.model.state import State, factory_state
-from eee_testbed.lab.model import Lab
+from eee_testbed.lab.model import Lab, Link
 
 CAN = Capabilities(
     multi_untagged=True,
@@ -40,3 +41,8 @@ def tree_state(lab: Lab) -> State:
             for name, switch in state.switches.items()
         }
     )
+
+
+def named(links: Iterable[Link]) -> tuple[str, ...]:
+    """Links as wishes name them."""
+    return tuple(link.name for link in links)

@@ -10,7 +10,7 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -44,9 +44,7 @@ from eee_testbed.controller.model.state import (
 from eee_testbed.controller.planning.check import Watch, required_hosts
 from eee_testbed.controller.planning.limits import Abilities
 from eee_testbed.controller.planning.losses import Losses
-from eee_testbed.controller.planning.proof import ProvedPlan
 from eee_testbed.controller.planning.regulate import multi_tree
-from eee_testbed.controller.planning.routing_options import RoutingOptions, work_out
 from eee_testbed.controller.planning.trees import shortest_routes
 from eee_testbed.controller.transports.session import Acknowledged
 from eee_testbed.lab.errors import Rejected, Unreachable, Unreadable
@@ -456,7 +454,3 @@ def load(lab: Lab, file: Path) -> ToyLab:
     """The lab as a process that died left it."""
     saved = Saved.model_validate_json(file.read_text(encoding="utf-8"))
     return ToyLab(lab, saved.running, saved.startup, file=file)
-
-
-def plan_trees(lab: Lab, toys: ToyLab, routing: RoutingOptions | None = None) -> Callable[[State], ProvedPlan]:
-    return lambda state: work_out(lab, state, routing or RoutingOptions(), toys.abilities, "toy").plan

@@ -23,12 +23,14 @@ from eee_testbed.controller.model.state import (
     factory_state,
     replay,
 )
-from eee_testbed.controller.planning.lag_setup import set_up_lag, take_down_lag
 from eee_testbed.controller.planning.limits import abilities_of
 from eee_testbed.controller.planning.plan import invert, make_plan
-from eee_testbed.controller.planning.regulate import link_off, link_on, link_speed, multi_tree
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.steps import Plan
 from eee_testbed.controller.planning.trees import one_tree, shortest_routes
+from eee_testbed.controller.planning.wishes import LinkOff, LinkOn, LinkSpeed, SetUpLag, TakeDownLag
 from eee_testbed.lab.model import End, Host, Lab, Link, Port, Switch
 from tests.support.graph_lab import graph_lab
 from tests.support.switches.toy_ethtool import Nic
@@ -96,9 +98,9 @@ def test_plans_and_their_ways_back_are_taken(statics: str) -> None:
     _, aim = multi_tree(LAB, factory, shortest_routes, statics=statics, abilities=CAN)  # type: ignore[arg-type]
     trees = there_and_back(factory, make_plan(LAB, factory, aim, abilities=CAN))
     link = next(iter(LAB.trunks()))
-    off = there_and_back(trees, link_off(LAB, trees, link, abilities=CAN))
-    there_and_back(off, link_on(LAB, off, link, abilities=CAN))
-    there_and_back(trees, link_speed(LAB, trees, link, 100, abilities=CAN))
+    off = there_and_back(trees, plan_for(Site(LAB, abilities=CAN), trees, LinkOff(link.name)))
+    there_and_back(off, plan_for(Site(LAB, abilities=CAN), off, LinkOn(link.name)))
+    there_and_back(trees, plan_for(Site(LAB, abilities=CAN), trees, LinkSpeed((link.name,), 100)))
     _, other = multi_tree(LAB, trees, one_tree, statics=statics, abilities=CAN)  # type: ignore[arg-type]
     there_and_back(trees, make_plan(LAB, trees, other, abilities=CAN))
 
@@ -133,16 +135,16 @@ def test_a_lag_is_set_up_and_taken_down_by_plans() -> None:
     lab = replace(graph, switches=tuple(replace(switch, family="linux_bridge") for switch in graph.switches))
     toys = {switch.name: ToyLinux({port.name: Nic() for port in switch.ports}) for switch in lab.switches}
     start, lag = observe(lab, toys), lab.lags[0]
-    plan = set_up_lag(lab, start, lag, abilities=CAN)
+    plan = plan_for(Site(lab, abilities=CAN), start, SetUpLag(lag.link.name))
     state = carry_out(lab, toys, start, plan)
     assert [state.port("sw1", port).lag for port in lag.ports_at("sw1")] == [lag.number] * 2
     _, aim = multi_tree(lab, state, shortest_routes, abilities=CAN)
     trees = carry_out(lab, toys, state, make_plan(lab, state, aim, abilities=CAN))
-    off = carry_out(lab, toys, trees, take_down_lag(lab, trees, lag, abilities=CAN))
+    off = carry_out(lab, toys, trees, plan_for(Site(lab, abilities=CAN), trees, TakeDownLag(lag.link.name)))
     assert not any(name.startswith("bond") for name in toys["sw1"].nics)
-    on = carry_out(lab, toys, off, set_up_lag(lab, off, lag, abilities=CAN))
+    on = carry_out(lab, toys, off, plan_for(Site(lab, abilities=CAN), off, SetUpLag(lag.link.name)))
     assert all(port.admin_up for port in (on.port("sw1", name) for name in lag.ports_at("sw1"))) is False
-    carry_out(lab, toys, on, link_on(lab, on, lag.link, abilities=CAN))
+    carry_out(lab, toys, on, plan_for(Site(lab, abilities=CAN), on, LinkOn(lag.link.name)))
 
 
 vids = st.integers(1, 4)

@@ -25,9 +25,12 @@ from eee_testbed.controller.model.state import (
 )
 from eee_testbed.controller.planning.limits import abilities_of
 from eee_testbed.controller.planning.plan import invert, make_plan
-from eee_testbed.controller.planning.regulate import link_off, multi_tree
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.steps import Plan
 from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.controller.planning.wishes import LinkOff
 from eee_testbed.controller.transports.switches import SwitchSession
 from eee_testbed.lab.errors import Rejected
 from eee_testbed.lab.model import Lab
@@ -136,7 +139,7 @@ def test_a_multi_tree_plan_is_carried_out_and_carries_frames(machine: Machine, l
         }
 
     (link,) = (link for link in lab.trunks() if {link.a.device, link.b.device} == {"sw1", "sw2"})
-    off = link_off(lab, aim, link, abilities=abilities)
+    off = plan_for(Site(lab, abilities=abilities), aim, LinkOff(link.name))
     gone = walk(lab, sessions, aim, off, traffic)
     assert not any(link.number == number for (_, number, _) in traffic.send(traffic.all_pairs()).on_cables)
 

@@ -15,8 +15,11 @@ from eee_testbed.controller.applying.reachability import Verdict, judge, read_re
 from eee_testbed.controller.model.state import State
 from eee_testbed.controller.model.vlans import VlanPlan
 from eee_testbed.controller.planning.plan import make_plan
-from eee_testbed.controller.planning.regulate import link_off, link_on, multi_tree
+from eee_testbed.controller.planning.planner import plan_for
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.trees import shortest_routes
+from eee_testbed.controller.planning.wishes import LinkOff, LinkOn
 from eee_testbed.lab.topology import Topology
 from tests.support.switches.ovs_rack import Capture, Rack, Seen
 
@@ -112,13 +115,13 @@ def test_links_go_off_and_on_under_traffic(ring: Rack) -> None:
     try:
         used = [link for link in ring.lab.trunks() if state.port(link.a.device, link.a.port).tagged_vids]
         for link in used[:1]:
-            state = ring.apply(link_off(ring.lab, state, link), state)
+            state = ring.apply(plan_for(Site(ring.lab), state, LinkOff(link.name)), state)
             assert not state.port(link.a.device, link.a.port).admin_up
             assert (
                 "NO-CARRIER" in ring.spaces[link.b.device].run(f"ip link show {link.b.port}")
                 or not state.port(link.b.device, link.b.port).admin_up
             )
-            state = ring.apply(link_on(ring.lab, state, link), state)
+            state = ring.apply(plan_for(Site(ring.lab), state, LinkOn(link.name)), state)
     finally:
         said = []
         for ping in pings:

@@ -1,0 +1,58 @@
+"""The options of multi-tree routing, shared by `plan` and `apply`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from eee_testbed.controller.planning.assignment import Statics
+from eee_testbed.controller.planning.wishes import MultiTree, PolicyName
+from eee_testbed.eeectl.tree_file import read_trees
+from eee_testbed.lab.errors import PlanError
+from eee_testbed.lab.model import Lab
+from eee_testbed.lab.named_links import trunk_named
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutingOptions:
+    """Which trees, and further conditions.
+
+    Parameters
+    ----------
+    policy
+        `shortest`: a shortest-path tree for each switch; `star`: a tree for each of --roots; `one`: one tree for all;
+        `file`: the trees written in --trees.
+    roots
+        Switches to root trees at, for `star` and `one`.
+    trees_per_switch
+        Trees among which a switch's hosts are divided, for `shortest`: more parallel links in use, more VLANs.
+    trees
+        YAML file of hand-written trees.
+    off
+        Links to keep out of all trees and shut, by number or end (sw1:gi1/0/11); a LAG as a whole.
+    statics
+        Static entries: those `needed` against endless flooding, `all` hosts in each VLAN, or `none`.
+    management
+        In-band management as SWITCH:VLAN, the switch where this machine is plugged in; left out: the inventory's
+        `way_in`, else out of band.
+
+    """
+
+    policy: PolicyName = "shortest"
+    roots: tuple[str, ...] = ()
+    trees_per_switch: int = 1
+    trees: Path | None = None
+    off: tuple[str, ...] = ()
+    statics: Statics = "needed"
+    management: str | None = None
+
+    def wish(self, lab: Lab) -> MultiTree:
+        """What they ask for; PlanError for an unknown link, InventoryError or PlanError for a wrong file of trees."""
+        if (self.policy == "file") != (self.trees is not None):
+            raise PlanError("hand-written trees need both: --policy file and --trees FILE.")
+        return MultiTree(
+            self.policy,
+            self.roots,
+            self.trees_per_switch,
+            read_trees(self.trees, lab) if self.trees is not None else (),
+            tuple(sorted(trunk_named(lab, name).number for name in self.off)),
+            self.statics,
+        )
