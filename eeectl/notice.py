@@ -13,9 +13,12 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+
+from cyclopts import Parameter
 
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, PENDING
 from eee_testbed.lab.errors import LabError
@@ -72,6 +75,26 @@ class Notice:
         summary = " ".join(f"eeectl {self._verb} {self._state}: {self._summary}".split())
         run = "" if self.run is None else str(self.run.resolve())
         return {"EEE_VERB": self._verb, "EEE_STATE": self._state, "EEE_SUMMARY": summary, "EEE_RUN": run}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeOptions:
+    """Whom a verb tells that a measurement has ended.
+
+    Parameters
+    ----------
+    notify
+        Start this command at the end, after a failure and after a stop. Its last argument is one line about that, and
+        EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
+
+    """
+
+    notify: str = ""
+
+    def notice(self, verb: str, *, measures: bool = True) -> Notice:
+        """The context around what a verb does; nobody is told if it measures nothing."""
+        return Notice(self.notify if measures else "", verb)
 
 
 def _words_of(command: str) -> Sequence[str]:

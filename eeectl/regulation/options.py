@@ -1,6 +1,6 @@
 """Options that verbs of `eeectl regulate` share: what is chosen, with what, by which rules, and in which trials."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from eee_testbed.controller.planning.regulate import require_hold
 from eee_testbed.eeectl.apply_options import seconds_of
+from eee_testbed.eeectl.notice import NoticeOptions
 from eee_testbed.eeectl.program_options import LaunchOptions
 from eee_testbed.eeectl.set_options import pairs, share_of, value
 from eee_testbed.lab.errors import LabError
@@ -102,14 +103,13 @@ class EndOptions:
     ----------
     as_json
         Print JSON.
-    notify
-        Start this command at the end, after a failure and after a stop. Its last argument is one line about that, and
-        EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
+    telling
+        Whom it tells.
 
     """
 
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False
-    notify: str = ""
+    telling: NoticeOptions = field(default_factory=NoticeOptions)
 
 
 def parameters_in(values: tuple[str, ...]) -> dict[str, Any]:

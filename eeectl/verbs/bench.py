@@ -16,7 +16,7 @@ from eee_testbed.eeectl.after_dashes import AfterDashes
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED
 from eee_testbed.eeectl.lab_name import require_up
 from eee_testbed.eeectl.lab_text import text_width
-from eee_testbed.eeectl.notice import Notice
+from eee_testbed.eeectl.notice import NoticeOptions
 from eee_testbed.eeectl.program_list import plain_program, print_programs
 from eee_testbed.eeectl.program_options import ProgramOptions, program_of
 from eee_testbed.eeectl.set_options import pairs
@@ -49,7 +49,7 @@ def bench(
     values: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     as_json: _Json = False,
     options: Annotated[ProgramOptions, Parameter(name="*")] = ProgramOptions(),  # noqa: B008 - frozen
-    notify: str = "",
+    telling: NoticeOptions = NoticeOptions(),  # noqa: B008 - frozen
 ) -> int:
     r"""Run an MPI program on hosts of a lab: check its answer, show its figures, and sample all devices meanwhile.
 
@@ -70,14 +70,13 @@ def bench(
         Print JSON.
     options
         Where the program runs, and what is recorded of it.
-    notify
-        Start this command at the end, after a failure and after a stop. Its last argument is one line about that, and
-        EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
+    telling
+        Whom it tells at its end.
 
     """
     if listed:
         return _list(program, as_json=as_json)
-    with Notice(notify, "bench") as notice:
+    with telling.notice("bench") as notice:
         program, parameters = program_of(program, command, dict(pairs(values, "--set sleep_us=100")))
         content = options.content(program, parameters, f"bench-{program}")
         source = YamlSource("the command line", content | {"blocks": 1, "guards": {"retry_failed": False}})

@@ -6,7 +6,6 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from eee_testbed.eeectl.exit_status import DONE
-from eee_testbed.eeectl.notice import Notice
 from eee_testbed.eeectl.program_options import LaunchOptions
 from eee_testbed.eeectl.regulation.auto import regulate_auto
 from eee_testbed.eeectl.regulation.chosen import choose_links, measure_choices
@@ -100,7 +99,7 @@ def run(
         What is printed at the end, and who is told.
 
     """
-    with Notice(ending.notify, "regulate") as notice:
+    with ending.telling.notice("regulate") as notice:
         return measure_choices(
             program, choices, knob, trials, launch, views, loop=None, notice=notice, as_json=ending.as_json
         )
@@ -142,7 +141,7 @@ def auto(
         What is printed at the end, and who is told.
 
     """
-    with Notice(ending.notify, "regulate") as notice:
+    with ending.telling.notice("regulate") as notice:
         loop = rules.options(for_time)
         status = regulate_auto(program, parameters_in(values), loop, launch, views, as_json=ending.as_json)
         return notice.ended(status, "the closed loop has ended, and the lab is restored")
@@ -185,7 +184,7 @@ def compare(
         What is printed at the end, and who is told.
 
     """
-    with Notice(ending.notify, "regulate") as notice:
+    with ending.telling.notice("regulate") as notice:
         loop = rules.level(settle_within)
         return measure_choices(
             program, choices, KnobOptions(), trials, launch, views, loop=loop, notice=notice, as_json=ending.as_json
@@ -223,7 +222,7 @@ def resume(
         What is printed at the end, and who is told.
 
     """
-    with Notice(ending.notify, "regulate") as notice:
+    with ending.telling.notice("regulate") as notice:
         notice.run = run
         status = resume_regulation(
             RunFolder.read(run),

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from eee_testbed.eeectl.lab_name import LabName, lab_operand, require_up
-from eee_testbed.eeectl.notice import Notice
+from eee_testbed.eeectl.notice import Notice, NoticeOptions
 from eee_testbed.eeectl.run_output import agreement, print_order, print_result
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.yaml_source import YamlSource
@@ -54,7 +54,7 @@ def run(
     yes: _Flag = False,
     as_json: _Json = False,
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
-    notify: str = "",
+    telling: NoticeOptions = NoticeOptions(),  # noqa: B008 - frozen
 ) -> int:
     """Run an experiment: trials in interleaved random blocks, everything sampled, the lab restored at the end.
 
@@ -88,12 +88,11 @@ def run(
         Print JSON.
     views
         Where live data are exported.
-    notify
-        Start this command at the end, after a failure and after a stop. Its last argument is one line about that, and
-        EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
+    telling
+        Whom it tells at its end.
 
     """
-    with Notice("" if order or preflight or put_back else notify, "run") as notice:
+    with telling.notice("run", measures=not (order or preflight or put_back)) as notice:
         _require_new(resume=resume, put_back=put_back, trace=trace)
         if put_back:
             changed, note = lab_of_run(file)

@@ -14,7 +14,7 @@ from rich.console import Console
 from eee_testbed.eeectl.after_dashes import AfterDashes
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, PENDING
 from eee_testbed.eeectl.lab_name import LabName, lab_in_reach, lab_operand
-from eee_testbed.eeectl.notice import Notice
+from eee_testbed.eeectl.notice import NoticeOptions
 from eee_testbed.eeectl.pace import Pace
 from eee_testbed.eeectl.set_options import names_in, pairs, share_of, value
 from eee_testbed.lab.errors import LabError
@@ -65,7 +65,7 @@ def study(
     only_design: Annotated[bool, Parameter(name="--design", negative="")] = False,
     yes: Annotated[bool, Parameter(name=("--yes", "-y"), negative="")] = False,
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
-    notify: str = "",
+    telling: NoticeOptions = NoticeOptions(),  # noqa: B008 - frozen
 ) -> int:
     r"""Measure a lab until its parameters are known: EEE policy of links, what EEE and links off cost, watts of ports.
 
@@ -125,12 +125,11 @@ def study(
         Change the routing without confirmation.
     views
         Where live data of each run are exported.
-    notify
-        Start this command at the end, after a failure and after a stop. Its last argument is one line about that, and
-        EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
+    telling
+        Whom it tells at its end.
 
     """
-    with Notice("" if only_design else notify, "study") as notice:
+    with telling.notice("study", measures=not only_design) as notice:
         hosts = names_in(hosts)
         budget = budget or (_QUICK_BUDGET if quick else "")
         launched = launcher_content(launcher, launcher_words)

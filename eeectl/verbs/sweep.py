@@ -7,7 +7,7 @@ from cyclopts import App, Parameter
 
 from eee_testbed.eeectl.after_dashes import AfterDashes
 from eee_testbed.eeectl.lab_name import require_up
-from eee_testbed.eeectl.notice import Notice
+from eee_testbed.eeectl.notice import NoticeOptions
 from eee_testbed.eeectl.program_options import ProgramOptions, program_of
 from eee_testbed.eeectl.run_output import print_order, print_result
 from eee_testbed.eeectl.set_options import pairs, value
@@ -38,7 +38,7 @@ def sweep(
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     options: Annotated[ProgramOptions, Parameter(name="*")] = ProgramOptions(),  # noqa: B008 - frozen
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
-    notify: str = "",
+    telling: NoticeOptions = NoticeOptions(),  # noqa: B008 - frozen
 ) -> int:
     r"""Run a program of the table at all combinations of some factors' levels: `run` without a file.
 
@@ -72,12 +72,11 @@ def sweep(
         Where the program runs, and what is recorded of it.
     views
         Where live data are exported.
-    notify
-        Start this command at the end, after a failure and after a stop. Its last argument is one line about that, and
-        EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
+    telling
+        Whom it tells at its end.
 
     """
-    with Notice("" if order else notify, "sweep") as notice:
+    with telling.notice("sweep", measures=not order) as notice:
         program, parameters = program_of(program, command, _parameters(values))
         content = options.content(program, parameters, f"{program}-sweep")
         content |= {"factors": _factors(factor, links), "blocks": blocks, "seed": seed, "slow": list(slow)}
