@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from eee_testbed.analysis.report.latex import save_latex
 from eee_testbed.analysis.report.styles import PAGE, FigureStyle
+from eee_testbed.eeectl.output_file import require_place
 from eee_testbed.lab import durable
 from eee_testbed.lab.errors import LabError
 
@@ -39,10 +40,7 @@ class ReportFiles:
 def page_file(output: Path | None, folder: Path) -> Path:
     """Where the page goes; LabError if that is a folder, or in none."""
     where = output if output is not None else folder / "report.html"
-    if where.is_dir():
-        raise LabError(f"{where} is a folder: name a file for the page, such as {where / 'report.html'}.")
-    if not where.parent.is_dir():
-        raise LabError(f"{where.parent} is not a folder, so {where.name} cannot be written: make it, or change -o.")
+    require_place(where, "the page", "report.html")
     return where
 
 

@@ -16,6 +16,7 @@ from eee_testbed.dataset.power import LABS, REDUCED, WHOLE, power_rows, truth_of
 from eee_testbed.dataset.schema import POINTS, POWER, TRUTHS
 from eee_testbed.dataset.sources import frame, points, truth_rows
 from eee_testbed.eeectl.exit_status import DONE, REFUSED
+from eee_testbed.eeectl.output_file import require_place
 from eee_testbed.eeectl.runs_of import runs_of
 from eee_testbed.lab import durable
 from eee_testbed.lab.errors import LabError
@@ -124,6 +125,7 @@ def export(run: str, /, *, output: Annotated[Path, Parameter(name=("--output", "
         raise LabError(f"{output} is neither .parquet nor .csv: name the file so.")
     if output.exists():
         raise LabError(f"{output} exists: name another file, or remove it.")
+    require_place(output, "the rows", "rows.parquet")
     folders = runs_of(run)
     if len(folders) > 1:
         raise LabError(f"{run} is a study of {len(folders)} runs: name one of them, such as {folders[0]}.")

@@ -10,6 +10,7 @@ from eee_testbed.analysis.calibration import PowerPart, load_calibration, save_c
 from eee_testbed.analysis.fit_runs import FitResult, Part, fit_runs
 from eee_testbed.analysis.run_lab import run_folder
 from eee_testbed.eeectl.calibration_text import calibration_text
+from eee_testbed.eeectl.output_file import require_place
 from eee_testbed.lab.errors import LabError
 from eee_testbed.record.samples import RunSamples
 
@@ -47,6 +48,8 @@ def fit(
         raise LabError("name a run to fit, as in `eeectl fit runs/20260101T120000Z-demo -o calibration.yaml`.")
     if not 0 <= accuracy_percent < 100:
         raise LabError("invalid number: --accuracy-percent is from 0 to below 100.")
+    if output is not None:
+        require_place(output, "the calibration", "calibration.yaml")
     base = None if known is None else load_calibration(known)
     samples = [RunSamples(run_folder(name)) for name in runs]
     result = fit_runs(samples, base, what, accuracy_share=accuracy_percent / 100)

@@ -11,6 +11,7 @@ from eee_testbed.analysis.calibration import load_calibration
 from eee_testbed.analysis.report.report_data import in_sides, read_report_data
 from eee_testbed.analysis.report.styles import STYLES, StyleName
 from eee_testbed.analysis.report.trial_table import trial_table
+from eee_testbed.eeectl.output_file import require_place
 from eee_testbed.eeectl.report_files import ReportFiles, page_file, replace_file
 from eee_testbed.eeectl.runs_of import runs_of
 from eee_testbed.lab.errors import LabError
@@ -87,6 +88,8 @@ def report(
 
 def _write_trials(folders: Sequence[Path], output: Path | None) -> int:
     """One line a trial."""
+    if output is not None:
+        require_place(output, "the trials", "trials.csv")
     table = trial_table(read_report_data(folders, None, ""))
     if not table.rows:
         raise LabError(f"{', '.join(map(str, folders))} has no trial: measure one first.")
@@ -94,8 +97,6 @@ def _write_trials(folders: Sequence[Path], output: Path | None) -> int:
     if output is None:
         sys.stdout.write(text.replace("\r\n", "\n"))
         return 0
-    if output.is_dir():
-        raise LabError(f"{output} is a folder: name a file for the trials, such as {output / 'trials.csv'}.")
     replace_file(output, text)
     print(output)
     return 0

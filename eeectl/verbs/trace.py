@@ -11,6 +11,7 @@ from rich.table import Table
 
 from eee_testbed.eeectl.exit_status import DONE
 from eee_testbed.eeectl.lab_text import console
+from eee_testbed.eeectl.output_file import require_place
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
 from eee_testbed.lab.plain_text import one_line
@@ -57,6 +58,7 @@ def import_(
     if not files:
         raise LabError("no file is named: name the files of the trace.")
     options = Options(one_line(name or output.stem), flops_per_s, codes)
+    require_place(output, "the program", "program.replay")
     program = import_trace(files, form, options)
     write_program(output, program)
     found = summary_of(program)

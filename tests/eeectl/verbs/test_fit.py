@@ -155,3 +155,14 @@ def test_invalid_arguments_are_reported_in_one_sentence(study: Path, capsys: pyt
     assert eeectl(["fit", str(study), "--accuracy-percent", "120"]) == 1
     assert "from 0 to below 100" in capsys.readouterr().err
     assert eeectl(["fit", str(study), "--what", "weather"]) == 2
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_anything_is_fitted(
+    study: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert eeectl(["fit", str(study), "-o", str(tmp_path / "no-such-folder" / "c.yaml")]) == 1
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.count("\n")) == ("", 1)
+    assert "no-such-folder is not a folder, so c.yaml cannot be written: make it, or change -o." in printed.err
+    assert eeectl(["fit", str(study), "-o", str(tmp_path)]) == 1
+    assert "is a folder: name a file for the calibration" in capsys.readouterr().err
