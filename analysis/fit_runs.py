@@ -3,9 +3,10 @@
 import contextlib
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
 from eee_testbed.analysis.calibration import Calibration, CalibrationError
+from eee_testbed.analysis.fitted_part import Part
 from eee_testbed.analysis.interval import NotEnoughData
 from eee_testbed.analysis.links.fit_links import fit_links
 from eee_testbed.analysis.links.separate import alone, slow_streams
@@ -16,7 +17,6 @@ from eee_testbed.analysis.run_lab import lab_of_run
 from eee_testbed.record.samples import RunSamples
 from eee_testbed.record.trials import read_trials
 
-Part = Literal["links", "power", "run-time"]
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
 
 

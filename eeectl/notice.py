@@ -16,13 +16,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from cyclopts import Parameter
 
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, PENDING
 from eee_testbed.lab.errors import LabError
-from eee_testbed.measuring.experiments.session import RunResult
+
+if TYPE_CHECKING:
+    from eee_testbed.measuring.experiments.session import RunResult
 
 _KEPT: Final = (
     *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TERM"),
@@ -55,7 +57,7 @@ class Notice:
         self._state, self._summary = _STATES.get(status, "failed"), summary
         return status
 
-    def run_ended(self, status: int, result: RunResult) -> int:
+    def run_ended(self, status: int, result: "RunResult") -> int:
         """Note how a run ended; returns the exit status."""
         outcome = result.outcome
         self.run = result.folder

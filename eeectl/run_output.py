@@ -3,18 +3,21 @@
 import json
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from eee_testbed.controller.model.state import Change
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
 from eee_testbed.eeectl.interactive import ask_person
 from eee_testbed.eeectl.journal_text import print_differences
 from eee_testbed.measuring.experiments.experiment import Experiment
-from eee_testbed.measuring.experiments.restoring import Agree
-from eee_testbed.measuring.experiments.session import RunResult
 from eee_testbed.measuring.experiments.validation import order_for
 
+if TYPE_CHECKING:
+    from eee_testbed.measuring.experiments.restoring import Agree
+    from eee_testbed.measuring.experiments.session import RunResult
 
-def print_result(result: RunResult, *, as_json: bool) -> int:
+
+def print_result(result: "RunResult", *, as_json: bool) -> int:
     """Print how a run ended; the exit status."""
     outcome = result.outcome
     if as_json:
@@ -49,7 +52,7 @@ def print_order(experiment: Experiment, *, as_json: bool) -> int:
     return DONE
 
 
-def agreement(*, yes: bool) -> Agree:
+def agreement(*, yes: bool) -> "Agree":
     """Shows what somebody changed while a run was stopped, and asks whether it may go on; `yes`: without asking."""
 
     def agree(changes: Sequence[Change]) -> bool:

@@ -10,7 +10,8 @@ from eee_testbed.lab.errors import InventoryError, LabError
 from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.lab.model import Lab
 from eee_testbed.measuring.live.clocks import ReadClock
-from eee_testbed.measuring.live.export.attach import ViewOptions, Views
+from eee_testbed.measuring.live.export.attach import Views
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.measuring.live.feeds import Feed, RunFeed
 from eee_testbed.measuring.study.folder import StudyFolder
 from eee_testbed.measuring.study.watching import StudyFeed, begun_last, newest_run

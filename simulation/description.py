@@ -6,13 +6,12 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, PositiveFloat, model_validator
 
 from eee_testbed.simulation.calibration_use import CalibrationUse
-from eee_testbed.simulation.kinds import NEEDED, RoutingName, TrafficName
+from eee_testbed.simulation.kinds import NEEDED, EngineName, RoutingName, TrafficName
 from eee_testbed.simulation.networks import Network, OfLab
 from eee_testbed.simulation.part import Cycles, Form, Index, Part, Seed, Size, SomeCycles
 from eee_testbed.simulation.replay.jobs import FileProgram, Job, Programs
 
 Load = Annotated[float, Field(gt=0, le=1)]
-EngineName = Literal["flit", "packet"]
 
 
 class Router(Part):

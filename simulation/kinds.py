@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final, Literal
 
+EngineName = Literal["flit", "packet"]
+
 RoutingName = Literal[
     "dor",
     "min_adaptive",

@@ -28,7 +28,7 @@ from eee_testbed.analysis.predict.prediction import Prediction, interval_of
 from eee_testbed.analysis.predict.run_time import GapTable, seen_of_rounds
 from eee_testbed.analysis.predict.sampling import DRAWS, Sampler
 from eee_testbed.analysis.predict.topologies import Topology
-from eee_testbed.analysis.predict.what_if import WhatIf
+from eee_testbed.analysis.predict.what_if import PAPER_LINK, WhatIf
 from eee_testbed.analysis.programs.profile import Profile
 from eee_testbed.lab.errors import LabError
 
@@ -45,10 +45,6 @@ PAPER_POWER: Final = AndujarPower(
     idle_node_fraction=_exactly(0.5),
 )
 """The paper's Table 2, which gives no errors."""
-
-PAPER_LINK: Final = "andujar-10G"
-"""Ts and Tw of its section 3.1."""
-
 
 _NODE_LINKS: Final = 2
 """Of a path: that of the sender and that of the receiver."""

@@ -58,6 +58,9 @@ PHYS: Final[Mapping[str, Phy]] = {
 }
 """By name. The papers give no Tq and Tr: those are of the standard's PHY at that speed, of copper from 25 Gb/s on."""
 
+PAPER_LINK: Final = "andujar-10G"
+"""The PHY of Andujar 2023, section 3.1."""
+
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:

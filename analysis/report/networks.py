@@ -6,10 +6,10 @@ from typing import Final, Literal
 from matplotlib.figure import Figure
 
 from eee_testbed.analysis.calibration import Calibration
-from eee_testbed.analysis.predict.other_networks import PAPER_LINK, predict_topologies
+from eee_testbed.analysis.predict.other_networks import predict_topologies
 from eee_testbed.analysis.predict.prediction import Prediction
 from eee_testbed.analysis.predict.topologies import TABLE_3, TABLE_4, Topology
-from eee_testbed.analysis.predict.what_if import parse_what_if
+from eee_testbed.analysis.predict.what_if import PAPER_LINK, parse_what_if
 from eee_testbed.analysis.programs.profile import Profile
 from eee_testbed.analysis.report.drawing import Drawing, draw, label, series_style
 from eee_testbed.analysis.report.measure import fit_command, sweep_command

@@ -9,7 +9,7 @@ from eee_testbed.eeectl.program_options import LaunchOptions
 from eee_testbed.lab.yaml_source import YamlSource
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
 from eee_testbed.measuring.experiments.session import RunOptions, validated_lab
-from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.measuring.regulating.session import LoopOptions, LoopResult, run_loop
 
 _NO_END_S: Final = 86_400.0

@@ -19,7 +19,7 @@ from eee_testbed.measuring.experiments.experiment import LOOP_SAMPLES, LoopLevel
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
 from eee_testbed.measuring.experiments.level_wishes import level_of
 from eee_testbed.measuring.experiments.session import RunOptions, RunResult, run_new
-from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.measuring.regulating.choosing import Options, Traffic, choose
 from eee_testbed.measuring.regulating.comparison import FACT, Comparison
 from eee_testbed.measuring.regulating.in_trial import LoopsInTrials

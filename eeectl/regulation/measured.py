@@ -11,7 +11,7 @@ from eee_testbed.eeectl.run_output import print_result
 from eee_testbed.lab.model import Lab
 from eee_testbed.measuring.experiments.restoring import Agree
 from eee_testbed.measuring.experiments.session import RunOptions, RunResult, begun_run, resume_run
-from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.measuring.regulating.comparison import Comparison, comparison_in
 from eee_testbed.measuring.regulating.in_trial import LoopsInTrials
 from eee_testbed.measuring.regulating.outcome import network_watts, rows_of

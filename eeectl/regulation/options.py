@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -14,11 +14,13 @@ from eee_testbed.eeectl.set_options import pairs, share_of, value
 from eee_testbed.lab.errors import LabError
 from eee_testbed.measuring.experiments.experiment import LoopLevel
 from eee_testbed.measuring.experiments.launchers.table import LAUNCHERS
-from eee_testbed.measuring.regulating.choosing import Method, Peak, Traffic, peak_in, peak_named, swept
-from eee_testbed.measuring.regulating.pre_run import Source
-from eee_testbed.measuring.regulating.session import LoopOptions
+from eee_testbed.measuring.regulating.kinds import Method, Source
 from eee_testbed.regulation.closed_loop import Settings
 from eee_testbed.regulation.levels import Knob
+
+if TYPE_CHECKING:
+    from eee_testbed.measuring.regulating.choosing import Peak, Traffic
+    from eee_testbed.measuring.regulating.session import LoopOptions
 
 _Words = Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)]
 _Flag = Annotated[bool, Parameter(negative="")]
@@ -65,6 +67,8 @@ class ChoiceOptions:
 
     def require(self, launch: LaunchOptions) -> None:
         """LabError if no choice can come of them, before anything runs."""
+        from eee_testbed.measuring.regulating.choosing import peak_in
+
         if bool(self.peak) == bool(self.sweep):
             raise LabError("how much may a channel carry? Give --peak once or more, such as --peak 40%, or --sweep 4.")
         for text in self.peak:
@@ -87,8 +91,10 @@ class ChoiceOptions:
         """Those of the pre-run."""
         return self.parameters | {name: value(text) for name, text in pairs(self.pre_values, "--pre-set count=10")}
 
-    def peaks(self, sent: Traffic, time_s: float) -> tuple[Peak, ...]:
+    def peaks(self, sent: "Traffic", time_s: float) -> "tuple[Peak, ...]":
         """The peaks of a program that sent so much in its time."""
+        from eee_testbed.measuring.regulating.choosing import peak_named, swept
+
         if self.sweep:
             return swept(sent, self.sweep)
         return tuple(peak_named(text, sent.network, time_s) for text in self.peak)
@@ -209,8 +215,10 @@ class RuleOptions:
     baseline_runs: int = 3
     hub: str = ""
 
-    def options(self, for_time: str | None = None) -> LoopOptions:
+    def options(self, for_time: str | None = None) -> "LoopOptions":
         """The same for `measuring.regulating`; LabError for what is out of range."""
+        from eee_testbed.measuring.regulating.session import LoopOptions
+
         settings = Settings(
             high_water_mark=share_of(self.high_water_mark, "high-water mark"),
             deactivation_epochs=self.deactivation_epochs,

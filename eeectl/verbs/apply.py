@@ -1,7 +1,7 @@
 """`eeectl apply`, and what belongs to it: confirm, recover, adopt."""
 
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
@@ -21,7 +21,9 @@ from eee_testbed.eeectl.lab_name import LabName, lab_in_reach
 from eee_testbed.eeectl.routing_options import RoutingOptions
 from eee_testbed.eeectl.run_output import agreement
 from eee_testbed.lab.errors import LabError
-from eee_testbed.measuring.experiments.restoring import Agree, clear_up
+
+if TYPE_CHECKING:
+    from eee_testbed.measuring.experiments.restoring import Agree
 
 Yes = Annotated[bool, Parameter(negative="")]
 
@@ -112,7 +114,9 @@ def recover_command(lab: LabName = "", *, yes: Yes = False) -> int:
     return _restore(lab, record, yes=yes)
 
 
-def _clear_up(work: Work, agree: Agree) -> None:
+def _clear_up(work: Work, agree: "Agree") -> None:
+    from eee_testbed.measuring.experiments.restoring import clear_up
+
     for sentence in clear_up(work, agree):
         print(sentence, flush=True)
 

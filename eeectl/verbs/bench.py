@@ -5,11 +5,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
-from eee_testbed.analysis.compare import Energies, Metered
 from eee_testbed.benchmarks.program import Placement
 from eee_testbed.benchmarks.table import PROGRAMS
 from eee_testbed.eeectl.after_dashes import AfterDashes
@@ -23,13 +22,14 @@ from eee_testbed.eeectl.set_options import pairs
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.yaml_source import YamlSource
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
-from eee_testbed.measuring.experiments.session import RunOptions, RunResult, run_new, validated_lab
 from eee_testbed.measuring.experiments.traffic import node_traffic, read_traffic
 from eee_testbed.record.event_kinds import EventKind
-from eee_testbed.record.samples import RunSamples
-from eee_testbed.record.store import read_events
-from eee_testbed.record.trials import Trial, read_trials
 from eee_testbed.twin.lab.lateness import Lateness
+
+if TYPE_CHECKING:
+    from eee_testbed.analysis.compare import Metered
+    from eee_testbed.measuring.experiments.session import RunResult
+    from eee_testbed.record.trials import Trial
 
 _TRAFFIC: Final = "traffic.json"
 
@@ -74,6 +74,8 @@ def bench(
         Whom it tells at its end.
 
     """
+    from eee_testbed.measuring.experiments.session import RunOptions, run_new, validated_lab
+
     if listed:
         return _list(program, as_json=as_json)
     with telling.notice("bench") as notice:
@@ -89,9 +91,13 @@ def bench(
 
 
 def _show(
-    program: str, measured: Mapping[str, Any], options: ProgramOptions, result: RunResult, *, as_json: bool
+    program: str, measured: Mapping[str, Any], options: ProgramOptions, result: "RunResult", *, as_json: bool
 ) -> int:
     """Print the figures; returns the exit status. The error that ended the run early is raised again."""
+    from eee_testbed.analysis.compare import Energies
+    from eee_testbed.record.samples import RunSamples
+    from eee_testbed.record.trials import read_trials
+
     placement = Placement(tuple(measured["hosts"]), options.ranks_per_host)
     trials, notes = read_trials(result.folder), _notes(result.folder)
     energies = Energies(RunSamples(result.folder))
@@ -121,6 +127,8 @@ def _list(program: str, *, as_json: bool) -> int:
 
 def _notes(folder: Path) -> tuple[str, ...]:
     """Notes on what makes figures doubtful, without duplicates."""
+    from eee_testbed.record.store import read_events
+
     return tuple(dict.fromkeys(event["note"] for event in read_events(folder) if event["kind"] == EventKind.TRIAL_NOTE))
 
 
@@ -130,11 +138,11 @@ class BenchReport:
 
     program: str
     folder: Path
-    trials: Sequence[Trial]
+    trials: "Sequence[Trial]"
     parameters: Mapping[str, Any]
     placement: Placement
     notes: Sequence[str]
-    metered: Mapping[int, Metered]
+    metered: "Mapping[int, Metered]"
     """Energy and power of all metered devices, by number of the trial."""
 
     def plain(self) -> dict[str, Any]:
@@ -146,7 +154,7 @@ class BenchReport:
         fields["repetitions"] = [self._plain_trial(trial) for trial in self.trials]
         return fields
 
-    def _plain_trial(self, trial: Trial) -> dict[str, Any]:
+    def _plain_trial(self, trial: "Trial") -> dict[str, Any]:
         figures = [{"name": name, "value": one.value, "unit": one.unit} for name, one in trial.figures.items()]
         fields: dict[str, Any] = {
             "state": trial.state,
@@ -191,7 +199,7 @@ class BenchReport:
         return [_line("energy, all meters", joules, "J"), _line("power, all meters", watts, "W")]
 
 
-def _figure_line(name: str, trials: Sequence[Trial]) -> str:
+def _figure_line(name: str, trials: "Sequence[Trial]") -> str:
     values = [trial.figures[name].value for trial in trials if name in trial.figures]
     return _line(name, values, trials[-1].figures[name].unit)
 

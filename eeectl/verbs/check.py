@@ -2,22 +2,21 @@
 
 import json
 import math
-from collections.abc import Sequence
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
-from eee_testbed.analysis.expect import Answer, Expectation, Figure, Judged, judge, worst
-from eee_testbed.analysis.report.report_data import read_report_data
-from eee_testbed.analysis.report.shown import figures_of
-from eee_testbed.analysis.report.table import cell_text, number
 from eee_testbed.eeectl.exit_status import BROKEN, DONE, NOT_SHOWN
-from eee_testbed.eeectl.runs_of import runs_of
 from eee_testbed.lab.errors import LabError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eee_testbed.analysis.expect import Answer, Figure, Judged
 
 check_app = App(name="check")
 
-_STATUS: Final[dict[Answer, int]] = {"met": DONE, "broken": BROKEN, "not shown": NOT_SHOWN}
+_STATUS: "Final[dict[Answer, int]]" = {"met": DONE, "broken": BROKEN, "not shown": NOT_SHOWN}
 
 
 @check_app.default
@@ -46,6 +45,11 @@ def check(
         Print JSON.
 
     """
+    from eee_testbed.analysis.expect import Expectation, judge, worst
+    from eee_testbed.analysis.report.report_data import read_report_data
+    from eee_testbed.analysis.report.shown import figures_of
+    from eee_testbed.eeectl.runs_of import runs_of
+
     if not runs:
         raise LabError("name a run: eeectl check runs/NAME --expect 'time.slowdown < 1 %'.")
     expectations = [Expectation.of(text) for text in dict.fromkeys(expect)]
@@ -64,7 +68,7 @@ def check(
     return _STATUS[answer]
 
 
-def _list(figures: Sequence[Figure], *, as_json: bool) -> None:
+def _list(figures: "Sequence[Figure]", *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"figures": [_figure(one) for one in figures]}, indent=1))
         return
@@ -75,7 +79,7 @@ def _list(figures: Sequence[Figure], *, as_json: bool) -> None:
                 print(f"    {_value(one)}{_at(one)}")
 
 
-def _print(judged: Judged) -> None:
+def _print(judged: "Judged") -> None:
     print(f"{judged.answer}: {judged.expectation.text}")
     for figure, answer in judged.figures:
         why = ""
@@ -85,11 +89,13 @@ def _print(judged: Judged) -> None:
         print(f"    {_value(figure)}{_at(figure)}: {answer}{why}")
 
 
-def _at(figure: Figure) -> str:
+def _at(figure: "Figure") -> str:
     return f", {figure.where}" if figure.where else ""
 
 
-def _value(figure: Figure) -> str:
+def _value(figure: "Figure") -> str:
+    from eee_testbed.analysis.report.table import cell_text, number
+
     value, _, ends = cell_text(figure.interval).partition(" (")
     unit = "" if figure.unit == "1" else f" {figure.unit}"
     if math.isnan(figure.interval.low):
@@ -97,12 +103,12 @@ def _value(figure: Figure) -> str:
     return f"{value}{unit} ({ends}" if ends else f"{value}{unit}"
 
 
-def _figure(one: Figure) -> dict[str, Any]:
+def _figure(one: "Figure") -> dict[str, Any]:
     low, high = one.interval.known_ends
     value = {"value": one.interval.value, "low": low, "high": high, "unit": one.unit}
     return {"name": one.named, "where": one.where, **value}
 
 
-def _plain(judged: Judged) -> dict[str, Any]:
+def _plain(judged: "Judged") -> dict[str, Any]:
     figures = [{**_figure(figure), "answer": answer} for figure, answer in judged.figures]
     return {"expect": judged.expectation.text, "answer": judged.answer, "figures": figures}

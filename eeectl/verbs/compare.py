@@ -1,22 +1,24 @@
 """`eeectl compare A B`: two runs, or two levels of one run, figure by figure, with 95 % intervals."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
-from eee_testbed.analysis.compare import Comparison
-from eee_testbed.analysis.compare_runs import Side, compare_sides
-from eee_testbed.analysis.interval import Interval
 from eee_testbed.analysis.run_lab import lab_of_run
 from eee_testbed.eeectl.set_options import names_in
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
-from eee_testbed.record.samples import RunSamples
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eee_testbed.analysis.compare import Comparison
+    from eee_testbed.analysis.compare_runs import Side
+    from eee_testbed.analysis.interval import Interval
 
 compare_app = App(name="compare")
 
@@ -55,6 +57,8 @@ def compare_command(
         Print JSON.
 
     """
+    from eee_testbed.analysis.compare_runs import compare_sides
+
     first = _side(a, None)
     second = _side(b, first)
     rows = compare_sides(first, second, names_in(figure), names_in(devices), every=every)
@@ -69,7 +73,10 @@ def compare_command(
     return 0
 
 
-def _side(text: str, other: Side | None) -> Side:
+def _side(text: str, other: "Side | None") -> "Side":
+    from eee_testbed.analysis.compare_runs import Side
+    from eee_testbed.record.samples import RunSamples
+
     name, mark, levels = text.rpartition(":")
     if not mark:
         name, levels = ("", text) if "=" in text and not Path(text).exists() else (text, "")
@@ -87,8 +94,8 @@ def _side(text: str, other: Side | None) -> Side:
     return Side(other.run if other is not None and folder == other.folder else RunSamples(folder), wanted)
 
 
-def _plain(one: Comparison) -> dict[str, Any]:
-    def plain(interval: Interval) -> dict[str, float | None]:
+def _plain(one: "Comparison") -> dict[str, Any]:
+    def plain(interval: "Interval") -> dict[str, float | None]:
         low, high = (interval.low, interval.high) if one.has_interval else (None, None)
         return {"value": interval.value, "low": low, "high": high}
 
@@ -97,7 +104,7 @@ def _plain(one: Comparison) -> dict[str, Any]:
     return {"figure": one.figure, "unit": one.unit, **intervals, **counts, "weak": one.weak, "differs": one.differs}
 
 
-def _print(a: Side, b: Side, rows: Sequence[tuple[str, Comparison]]) -> None:
+def _print(a: "Side", b: "Side", rows: "Sequence[tuple[str, Comparison]]") -> None:
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=200)
@@ -127,7 +134,7 @@ def _print(a: Side, b: Side, rows: Sequence[tuple[str, Comparison]]) -> None:
             console.print(note, markup=False)
 
 
-def _on_pairs(rows: Sequence[Comparison]) -> tuple[str, ...]:
+def _on_pairs(rows: "Sequence[Comparison]") -> tuple[str, ...]:
     """What the ratios are, and which of them lie on the other side of 1 than those of the medians."""
     words = (
         "A and B: medians of all trials. The others are paired by block: medians over the blocks, in which what drifts "
@@ -144,7 +151,7 @@ def _on_pairs(rows: Sequence[Comparison]) -> tuple[str, ...]:
     )
 
 
-def _watts_notes(*sides: Side) -> tuple[str, ...]:
+def _watts_notes(*sides: "Side") -> tuple[str, ...]:
     """What the labs' inventories say of all their watts."""
     labs = [lab_of_run(side.run.facts) for side in sides]
     return tuple(dict.fromkeys(lab.watts_note for lab in labs if lab is not None and lab.watts_note))

@@ -9,15 +9,8 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from eee_testbed.dataset.check import checked
-from eee_testbed.dataset.measured import measured_of
-from eee_testbed.dataset.package import DESCRIPTION, write_data_set, wrong_sums
-from eee_testbed.dataset.power import LABS, REDUCED, WHOLE, power_rows, truth_of
-from eee_testbed.dataset.schema import POINTS, POWER, TRUTHS
-from eee_testbed.dataset.sources import frame, points, truth_rows
 from eee_testbed.eeectl.exit_status import DONE, REFUSED
 from eee_testbed.eeectl.output_file import require_place
-from eee_testbed.eeectl.runs_of import runs_of
 from eee_testbed.lab import durable
 from eee_testbed.lab.errors import LabError
 from eee_testbed.record.checkout import described
@@ -54,6 +47,11 @@ def build(
         Print JSON.
 
     """
+    from eee_testbed.dataset.package import write_data_set
+    from eee_testbed.dataset.power import LABS, REDUCED, WHOLE, power_rows, truth_of
+    from eee_testbed.dataset.schema import POINTS, POWER, TRUTHS
+    from eee_testbed.dataset.sources import frame, points, truth_rows
+
     folders = study or []
     given = frame(points(folders), POINTS.types)  # first, as a wrong folder is soon told
     tables = {
@@ -94,6 +92,9 @@ def check(place: Path, /, *, as_json: Json = False) -> int:
         Print JSON.
 
     """
+    from eee_testbed.dataset.check import checked
+    from eee_testbed.dataset.package import DESCRIPTION, wrong_sums
+
     found = checked(place)
     sums = wrong_sums(place) if place.is_dir() and (place / DESCRIPTION).is_file() else []
     faults = [*sums, *(fault for own in found.values() for fault in own)]
@@ -121,6 +122,9 @@ def export(run: str, /, *, output: Annotated[Path, Parameter(name=("--output", "
         Print JSON.
 
     """
+    from eee_testbed.dataset.measured import measured_of
+    from eee_testbed.eeectl.runs_of import runs_of
+
     if output.suffix not in (".parquet", ".csv"):
         raise LabError(f"{output} is neither .parquet nor .csv: name the file so.")
     if output.exists():

@@ -2,17 +2,17 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from eee_testbed.analysis.calibration import PowerPart, load_calibration, save_calibration
-from eee_testbed.analysis.fit_runs import FitResult, Part, fit_runs
+from eee_testbed.analysis.fitted_part import Part
 from eee_testbed.analysis.run_lab import run_folder
-from eee_testbed.eeectl.calibration_text import calibration_text
 from eee_testbed.eeectl.output_file import require_place
 from eee_testbed.lab.errors import LabError
-from eee_testbed.record.samples import RunSamples
+
+if TYPE_CHECKING:
+    from eee_testbed.analysis.fit_runs import FitResult
 
 fit_app = App(name="fit")
 
@@ -44,6 +44,10 @@ def fit(
         Print JSON.
 
     """
+    from eee_testbed.analysis.calibration import load_calibration, save_calibration
+    from eee_testbed.analysis.fit_runs import fit_runs
+    from eee_testbed.record.samples import RunSamples
+
     if not runs:
         raise LabError("name a run to fit, as in `eeectl fit runs/20260101T120000Z-demo -o calibration.yaml`.")
     if not 0 <= accuracy_percent < 100:
@@ -63,7 +67,10 @@ def fit(
     return 1 if what and result.failures else 0
 
 
-def _print(result: FitResult, output: Path | None) -> None:
+def _print(result: "FitResult", output: Path | None) -> None:
+    from eee_testbed.analysis.calibration import PowerPart
+    from eee_testbed.eeectl.calibration_text import calibration_text
+
     if result.calibration.links or result.calibration.run_time or result.calibration.power != PowerPart():
         print(calibration_text(result.calibration))
     if result.failures:

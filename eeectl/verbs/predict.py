@@ -3,28 +3,24 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
-from eee_testbed.analysis.calibration import load_calibration
-from eee_testbed.analysis.predict.best_hold import BestHold, best_hold
-from eee_testbed.analysis.predict.other_networks import PAPER_LINK, NetworkModel, predict_topologies
-from eee_testbed.analysis.predict.prediction import Prediction, Predictor
-from eee_testbed.analysis.predict.site import Site
 from eee_testbed.analysis.predict.topologies import Topology, topologies_named
-from eee_testbed.analysis.predict.what_if import WhatIf, parse_what_if
-from eee_testbed.analysis.programs.profile import Profile, load_profile, save_profile
-from eee_testbed.analysis.programs.profile_reading import profiles_of
+from eee_testbed.analysis.predict.what_if import PAPER_LINK, WhatIf, parse_what_if
 from eee_testbed.analysis.run_lab import lab_of_run, link_mbps, run_folder
 from eee_testbed.eeectl.lab_text import text_width
-from eee_testbed.eeectl.prediction_text import Answers, prediction_plain, predictions_text
-from eee_testbed.eeectl.replayed_predictions import Replays, predict_replayed
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.lab.model import Lab
-from eee_testbed.record.store import read_facts
-from eee_testbed.simulation.predicted import Simulator, network_named
+
+if TYPE_CHECKING:
+    from eee_testbed.analysis.predict.best_hold import BestHold
+    from eee_testbed.analysis.predict.other_networks import NetworkModel
+    from eee_testbed.analysis.predict.prediction import Prediction
+    from eee_testbed.analysis.predict.site import Site
+    from eee_testbed.analysis.programs.profile import Profile
 
 predict_app = App(name="predict")
 
@@ -87,6 +83,14 @@ def predict(
         Print JSON.
 
     """
+    from eee_testbed.analysis.calibration import load_calibration
+    from eee_testbed.analysis.predict.best_hold import best_hold
+    from eee_testbed.analysis.predict.other_networks import predict_topologies
+    from eee_testbed.analysis.predict.prediction import Predictor
+    from eee_testbed.analysis.programs.profile import save_profile
+    from eee_testbed.eeectl.prediction_text import Answers, predictions_text
+    from eee_testbed.eeectl.replayed_predictions import Replays, predict_replayed
+
     known = load_calibration(calibration)
     bound_percent = _percent(bound_slowdown or "1%") if best or bound_slowdown else None
     if network:
@@ -133,8 +137,10 @@ def _refuse(given: Mapping[str, object]) -> None:
         raise LabError(f"--network replays recorded calls: leave {' and '.join(wrong)} out.")
 
 
-def _networks(names: Sequence[str], *, simulated: bool) -> tuple[list[Topology], NetworkModel | None]:
+def _networks(names: Sequence[str], *, simulated: bool) -> "tuple[list[Topology], NetworkModel | None]":
     """Networks by name, and their simulation where it was asked for, or nothing else is known of one."""
+    from eee_testbed.simulation.predicted import Simulator, network_named
+
     if simulated and not names:
         raise LabError("--simulated is for other networks: name one, as in --topology torus-4x4x4 or lab:NAME.")
     if not (simulated or any(name.startswith("lab:") or name.endswith((".yaml", ".yml")) for name in names)):
@@ -143,8 +149,12 @@ def _networks(names: Sequence[str], *, simulated: bool) -> tuple[list[Topology],
     return [each.topology for each in found], Simulator(found)
 
 
-def _profiles(name: str) -> tuple[tuple[Profile, ...], Lab | None]:
+def _profiles(name: str) -> "tuple[tuple[Profile, ...], Lab | None]":
     """The measured profiles, and their lab, if its inventory is found."""
+    from eee_testbed.analysis.programs.profile import load_profile
+    from eee_testbed.analysis.programs.profile_reading import profiles_of
+    from eee_testbed.record.store import read_facts
+
     if Path(name).is_file():
         one = load_profile(Path(name))
         return (one,), lab_of_run({"lab": one.lab})
@@ -156,7 +166,7 @@ def _profiles(name: str) -> tuple[tuple[Profile, ...], Lab | None]:
     return profiles_of(folder, link_mbps(lab)), lab
 
 
-def _chosen(profiles: Sequence[Profile], at: Sequence[str]) -> tuple[Profile, ...]:
+def _chosen(profiles: "Sequence[Profile]", at: Sequence[str]) -> "tuple[Profile, ...]":
     wanted = {}
     for word in at:
         key, equals, value = word.partition("=")
@@ -173,7 +183,7 @@ def _chosen(profiles: Sequence[Profile], at: Sequence[str]) -> tuple[Profile, ..
     return found
 
 
-def _choices(profiles: Sequence[Profile]) -> str:
+def _choices(profiles: "Sequence[Profile]") -> str:
     """The parameters in which profiles differ, with their values."""
     keys = dict.fromkeys(key for one in profiles for key in one.parameters)
     words = []
@@ -187,8 +197,10 @@ def _choices(profiles: Sequence[Profile]) -> str:
     return "; ".join(words) or "the run has a single configuration"
 
 
-def _site(lab: str, home: Lab | None) -> Site | None:
+def _site(lab: str, home: Lab | None) -> "Site | None":
     """The lab to predict for; without --lab, the one where the program ran."""
+    from eee_testbed.analysis.predict.site import Site
+
     if lab:
         return Site.of(load_lab(find_lab(lab)))
     return None if home is None else Site.of(home)
@@ -204,7 +216,9 @@ def _percent(text: str) -> float:
     return value
 
 
-def _plain(name: str, answers: Sequence[Prediction], best: BestHold | None) -> dict[str, Any]:
+def _plain(name: str, answers: "Sequence[Prediction]", best: "BestHold | None") -> dict[str, Any]:
+    from eee_testbed.eeectl.prediction_text import prediction_plain
+
     plain: dict[str, Any] = {"profile": name, "answers": [prediction_plain(one) for one in answers]}
     if best is not None:
         plain["best_hold"] = {

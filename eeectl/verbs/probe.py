@@ -6,9 +6,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Self
 
-import numpy as np
 from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
@@ -16,10 +15,6 @@ from rich.table import Table
 from eee_testbed.agents.echo.plan import parse_range, parse_steps
 from eee_testbed.agents.recording import Recording
 from eee_testbed.agents.stream import AgentError
-from eee_testbed.analysis.calibration import Estimate, LinkPolicy
-from eee_testbed.analysis.interval import NotEnoughData
-from eee_testbed.analysis.links.fit_links import ProbedPair, link_policy, probed_pairs
-from eee_testbed.analysis.links.probed_path import path_links
 from eee_testbed.eeectl.exit_status import DONE
 from eee_testbed.eeectl.lab_name import LabName, known_lab, lab_operand, require_up
 from eee_testbed.eeectl.set_options import pair_in
@@ -27,12 +22,13 @@ from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
 from eee_testbed.lab.yaml_source import YamlSource
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
-from eee_testbed.measuring.experiments.probing import ECHOES, eee_sentence, read_lines
-from eee_testbed.measuring.experiments.session import RunOptions, run_new, validated_lab
-from eee_testbed.record.samples import RunSamples
 from eee_testbed.record.trial_events import trial_folder
-from eee_testbed.record.trials import Trial, read_trials
 from eee_testbed.twin.lab.lateness import Lateness
+
+if TYPE_CHECKING:
+    from eee_testbed.analysis.calibration import Estimate, LinkPolicy
+    from eee_testbed.analysis.links.fit_links import ProbedPair
+    from eee_testbed.record.trials import Trial
 
 _MOST_US: Final = 60e6
 _BINS: Final = 16
@@ -112,6 +108,11 @@ def probe(
         Print JSON.
 
     """
+    from eee_testbed.analysis.links.probed_path import path_links
+    from eee_testbed.measuring.experiments.probing import ECHOES
+    from eee_testbed.measuring.experiments.session import RunOptions, run_new, validated_lab
+    from eee_testbed.record.trials import read_trials
+
     known = known_lab(lab)
     a, b = pair_in(f"{a}:{b}" if b else a, [host.name for host in known.hosts])
     measured: dict[str, Any] = {"from": a, "to": b, "count": count, "draw": draw, "since": since}
@@ -166,7 +167,7 @@ def probe(
     return DONE
 
 
-def counted(trials: Sequence[Trial], slots: int) -> tuple[Sequence[Trial], str]:
+def counted(trials: "Sequence[Trial]", slots: int) -> "tuple[Sequence[Trial], str]":
     """The valid trials; if slots lack one, all trials, and why the last invalid one is not valid."""
     valid = [trial for trial in trials if trial.valid]
     if len(valid) >= slots:
@@ -183,8 +184,10 @@ class _Shown:
     rows: list[tuple[float, float, int, float]]
 
     @classmethod
-    def of(cls, host: str, trial: Trial) -> Self:
+    def of(cls, host: str, trial: "Trial") -> Self:
         """From a trial's folder."""
+        from eee_testbed.measuring.experiments.probing import ECHOES, read_lines
+
         recording = read_lines(host, trial.path(ECHOES).read_bytes())
         state = f", EEE {trial.levels['eee']}" if "eee" in trial.levels else ""
         return cls(state, recording, _medians_by_gap(recording, _edges(recording)))
@@ -206,6 +209,8 @@ def _medians_by_gap(recording: Recording, edges_us: Sequence[float]) -> list[tup
 
 def _edges(recording: Recording) -> list[float]:
     """Edges of bins over actual gaps, uniform in the logarithm; one bin for each step where there are few."""
+    import numpy as np
+
     options = sorted({gap / 1000 for gap in recording.column("wanted_ns")})
     if len(options) <= 2 * _BINS:  # the edge between two steps is their geometric mean
         middles = [float(np.sqrt(low * high)) for low, high in itertools.pairwise(options)]
@@ -215,8 +220,12 @@ def _edges(recording: Recording) -> list[float]:
     return [float(edge) for edge in np.geomspace(low, max(high, low * 1.01), _BINS + 1)]
 
 
-def _policy(folder: Path) -> tuple[ProbedPair | None, LinkPolicy | None, str]:
+def _policy(folder: Path) -> "tuple[ProbedPair | None, LinkPolicy | None, str]":
     """The path, and its fitted policy or why it cannot be fitted."""
+    from eee_testbed.analysis.interval import NotEnoughData
+    from eee_testbed.analysis.links.fit_links import link_policy, probed_pairs
+    from eee_testbed.record.samples import RunSamples
+
     found = next(iter(probed_pairs(RunSamples(folder))), None)
     if found is None:
         return None, None, "no echo left the host: check its link."
@@ -230,7 +239,7 @@ def _policy(folder: Path) -> tuple[ProbedPair | None, LinkPolicy | None, str]:
 
 
 def _plain(
-    folder: Path, shown: Sequence[_Shown], found: ProbedPair | None, policy: LinkPolicy | None, why: str
+    folder: Path, shown: Sequence[_Shown], found: "ProbedPair | None", policy: "LinkPolicy | None", why: str
 ) -> dict[str, Any]:
     first = shown[0]
     gaps = [{"from_us": low, "to_us": high, "echoes": count, "rtt_us": rtt} for low, high, count, rtt in first.rows]
@@ -262,7 +271,9 @@ def _print(a: str, b: str, shown: _Shown) -> None:
         print(f"weaker: {sentence}")
 
 
-def _print_policy(found: ProbedPair | None, policy: LinkPolicy | None, why: str) -> None:
+def _print_policy(found: "ProbedPair | None", policy: "LinkPolicy | None", why: str) -> None:
+    from eee_testbed.measuring.experiments.probing import eee_sentence
+
     if found is not None:
         print(f"path and back: {', '.join(one.end for one in found.path.transmitters)}")
         if sentence := eee_sentence(found.path):
@@ -275,7 +286,7 @@ def _print_policy(found: ProbedPair | None, policy: LinkPolicy | None, why: str)
         print(line)
 
 
-def policy_lines(policy: LinkPolicy, *, paired: bool) -> list[str]:
+def policy_lines(policy: "LinkPolicy", *, paired: bool) -> list[str]:
     """A policy in words; not `paired`: what it would be if sleep made the delays."""
     if policy.kind == "off":
         return [f"policy: off, nothing slept after gaps of up to {policy.largest_gap_us:.0f} us"]
@@ -302,5 +313,5 @@ def policy_lines(policy: LinkPolicy, *, paired: bool) -> list[str]:
     return lines
 
 
-def _us(estimate: Estimate) -> str:
+def _us(estimate: "Estimate") -> str:
     return f"{estimate.value:.1f} us ({estimate.low:.1f} - {estimate.high:.1f})"

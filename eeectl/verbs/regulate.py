@@ -7,9 +7,6 @@ from cyclopts import App, Parameter
 
 from eee_testbed.eeectl.exit_status import DONE
 from eee_testbed.eeectl.program_options import LaunchOptions
-from eee_testbed.eeectl.regulation.auto import regulate_auto
-from eee_testbed.eeectl.regulation.chosen import choose_links, measure_choices
-from eee_testbed.eeectl.regulation.measured import resume_regulation, show_table
 from eee_testbed.eeectl.regulation.options import (
     ChoiceOptions,
     EndOptions,
@@ -19,7 +16,7 @@ from eee_testbed.eeectl.regulation.options import (
     parameters_in,
 )
 from eee_testbed.eeectl.run_output import agreement
-from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.record.store import RunFolder
 
 _Flag = Annotated[bool, Parameter(negative="")]
@@ -60,6 +57,9 @@ def choose(
         Print JSON.
 
     """
+    from eee_testbed.eeectl.regulation.chosen import choose_links
+    from eee_testbed.eeectl.regulation.measured import show_table
+
     chosen = choose_links(program, choices, knob, launch, as_json=as_json)
     if isinstance(chosen, int):
         return chosen
@@ -99,6 +99,8 @@ def run(
         What is printed at the end, and who is told.
 
     """
+    from eee_testbed.eeectl.regulation.chosen import measure_choices
+
     with ending.telling.notice("regulate") as notice:
         return measure_choices(
             program, choices, knob, trials, launch, views, loop=None, notice=notice, as_json=ending.as_json
@@ -141,6 +143,8 @@ def auto(
         What is printed at the end, and who is told.
 
     """
+    from eee_testbed.eeectl.regulation.auto import regulate_auto
+
     with ending.telling.notice("regulate") as notice:
         loop = rules.options(for_time)
         status = regulate_auto(program, parameters_in(values), loop, launch, views, as_json=ending.as_json)
@@ -184,6 +188,8 @@ def compare(
         What is printed at the end, and who is told.
 
     """
+    from eee_testbed.eeectl.regulation.chosen import measure_choices
+
     with ending.telling.notice("regulate") as notice:
         loop = rules.level(settle_within)
         return measure_choices(
@@ -222,6 +228,8 @@ def resume(
         What is printed at the end, and who is told.
 
     """
+    from eee_testbed.eeectl.regulation.measured import resume_regulation
+
     with ending.telling.notice("regulate") as notice:
         notice.run = run
         status = resume_regulation(

@@ -3,19 +3,17 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from eee_testbed.analysis.calibration import load_calibration
-from eee_testbed.analysis.report.report_data import in_sides, read_report_data
 from eee_testbed.analysis.report.styles import STYLES, StyleName
-from eee_testbed.analysis.report.trial_table import trial_table
 from eee_testbed.eeectl.output_file import require_place
-from eee_testbed.eeectl.report_files import ReportFiles, page_file, replace_file
-from eee_testbed.eeectl.runs_of import runs_of
 from eee_testbed.lab.errors import LabError
 from eee_testbed.simulation.folder import is_simulation
+
+if TYPE_CHECKING:
+    from eee_testbed.eeectl.report_files import ReportFiles
 
 report_app = App(name="report")
 
@@ -54,6 +52,11 @@ def report(
         Folder for every table as LaTeX (booktabs).
 
     """
+    from eee_testbed.analysis.calibration import load_calibration
+    from eee_testbed.analysis.report.report_data import in_sides, read_report_data
+    from eee_testbed.eeectl.report_files import ReportFiles, page_file
+    from eee_testbed.eeectl.runs_of import runs_of
+
     if not runs:
         raise LabError("name at least one run or simulation: eeectl report runs/NAME, or simulations/NAME.")
     names = list(dict.fromkeys(runs))
@@ -75,7 +78,7 @@ def report(
     if trials is not None:
         return _write_trials(folders, output)
 
-    from eee_testbed.analysis.report.page import page, report_of  # noqa: PLC0415 - drawing takes a second to load
+    from eee_testbed.analysis.report.page import page, report_of  # drawing takes a second to load
 
     known = load_calibration(calibration) if calibration is not None else None
     where = page_file(output, folders[0])
@@ -88,6 +91,10 @@ def report(
 
 def _write_trials(folders: Sequence[Path], output: Path | None) -> int:
     """One line a trial."""
+    from eee_testbed.analysis.report.report_data import read_report_data
+    from eee_testbed.analysis.report.trial_table import trial_table
+    from eee_testbed.eeectl.report_files import replace_file
+
     if output is not None:
         require_place(output, "the trials", "trials.csv")
     table = trial_table(read_report_data(folders, None, ""))
@@ -108,11 +115,12 @@ def simulation_folder(name: str) -> Path | None:
     return next((one for one in places if is_simulation(one)), None)
 
 
-def report_simulations(folders: Sequence[Path], output: Path | None, files: ReportFiles | None = None) -> Path:
+def report_simulations(folders: Sequence[Path], output: Path | None, files: "ReportFiles | None" = None) -> Path:
     """Make the page of simulations; where it is."""
-    from eee_testbed.simulation.replay.results import are_replays  # noqa: PLC0415 - descriptions take half a second to load
-    from eee_testbed.simulation.report.data import read_simulation  # noqa: PLC0415
-    from eee_testbed.simulation.report.page import page, report_of  # noqa: PLC0415 - drawing takes a second to load
+    from eee_testbed.eeectl.report_files import ReportFiles, page_file
+    from eee_testbed.simulation.replay.results import are_replays  # descriptions take half a second to load
+    from eee_testbed.simulation.report.data import read_simulation
+    from eee_testbed.simulation.report.page import page, report_of  # drawing takes a second to load
 
     where = page_file(output, folders[0])
     files = ReportFiles() if files is None else files
@@ -127,8 +135,8 @@ def report_simulations(folders: Sequence[Path], output: Path | None, files: Repo
     return where
 
 
-def _report_replays(folders: Sequence[Path], where: Path, files: ReportFiles) -> Path:
-    from eee_testbed.simulation.report.replays import page, read_data, report_of  # noqa: PLC0415 - drawing takes a second to load
+def _report_replays(folders: Sequence[Path], where: Path, files: "ReportFiles") -> Path:
+    from eee_testbed.simulation.report.replays import page, read_data, report_of  # drawing takes a second to load
 
     every = [read_data(folder) for folder in folders]
     found = report_of(every)

@@ -1,10 +1,9 @@
 """`eeectl run`: run an experiment that a file describes."""
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
@@ -15,21 +14,14 @@ from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.yaml_source import YamlSource
 from eee_testbed.measuring.experiments.experiment import Experiment
 from eee_testbed.measuring.experiments.experiment_file import read_experiment
-from eee_testbed.measuring.experiments.session import (
-    RunOptions,
-    RunResult,
-    begun_run,
-    lab_of_run,
-    restore_lab,
-    resume_run,
-    run_new,
-    run_preflight,
-    validated_lab,
-)
-from eee_testbed.measuring.live.export.attach import ViewOptions
-from eee_testbed.measuring.regulating.in_trial import LoopsInTrials
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.record.store import RunFolder
 from eee_testbed.twin.lab.lateness import Lateness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eee_testbed.measuring.experiments.session import RunOptions, RunResult
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
@@ -92,6 +84,15 @@ def run(
         Whom it tells at its end.
 
     """
+    from eee_testbed.measuring.experiments.session import (
+        RunOptions,
+        lab_of_run,
+        restore_lab,
+        run_new,
+        validated_lab,
+    )
+    from eee_testbed.measuring.regulating.in_trial import LoopsInTrials
+
     with telling.notice("run", measures=not (order or preflight or put_back)) as notice:
         _require_new(resume=resume, put_back=put_back, trace=trace)
         if put_back:
@@ -117,7 +118,7 @@ def run(
         return _measured(notice, partial(run_new, experiment, source, options, Lateness.of), as_json=as_json)
 
 
-def _measured(notice: Notice, measure: Callable[[], RunResult], *, as_json: bool) -> int:
+def _measured(notice: Notice, measure: "Callable[[], RunResult]", *, as_json: bool) -> int:
     result = measure()
     return notice.run_ended(print_result(result, as_json=as_json), result)
 
@@ -133,10 +134,11 @@ def _traced(experiment: Experiment, *, trace: bool) -> Experiment:
     return experiment.model_copy(update={"recordings": recordings})
 
 
-def _resume(run: RunFolder, options: RunOptions, blocks: int, notice: Notice, *, as_json: bool) -> int:
+def _resume(run: RunFolder, options: "RunOptions", blocks: int, notice: Notice, *, as_json: bool) -> int:
     """Resume a run, that of `eeectl regulate` with its table; the exit status."""
-    from eee_testbed.eeectl.regulation.measured import resume_regulation  # noqa: PLC0415
-    from eee_testbed.measuring.regulating.comparison import compares  # noqa: PLC0415 - what chooses links takes a second to load
+    from eee_testbed.eeectl.regulation.measured import resume_regulation
+    from eee_testbed.measuring.experiments.session import begun_run, resume_run
+    from eee_testbed.measuring.regulating.comparison import compares  # what chooses links takes a second to load
 
     if compares(run):
         notice.run = run.path
@@ -148,7 +150,9 @@ def _resume(run: RunFolder, options: RunOptions, blocks: int, notice: Notice, *,
     return _measured(notice, partial(resume_run, begun, options, Lateness.of, blocks), as_json=as_json)
 
 
-def _preflight(experiment: Experiment, source: YamlSource, options: RunOptions, *, as_json: bool) -> int:
+def _preflight(experiment: Experiment, source: YamlSource, options: "RunOptions", *, as_json: bool) -> int:
+    from eee_testbed.measuring.experiments.session import run_preflight
+
     verdict = run_preflight(experiment, source, options)
     fields = {"seen": verdict.seen, "sentence": verdict.sentence, "smallest_watt": verdict.smallest_watt}
     print(json.dumps(fields | {"blocks_needed": verdict.blocks_needed}, indent=1) if as_json else verdict.sentence)

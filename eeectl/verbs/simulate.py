@@ -13,27 +13,20 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from eee_testbed.analysis.interval import Interval
-from eee_testbed.analysis.report.findings.finding import with_unit
 from eee_testbed.eeectl.exit_status import DONE
 from eee_testbed.eeectl.going_on import keeping
-from eee_testbed.eeectl.replayed_programs import best_policy, simulate_programs
-from eee_testbed.eeectl.studies import StudyOptions, simulate_study_file
 from eee_testbed.eeectl.verbs.report import report_simulations
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
-from eee_testbed.simulation.calibrated import Calibrated
-from eee_testbed.simulation.description import Description, EngineName
-from eee_testbed.simulation.description_file import read_description
-from eee_testbed.simulation.point import BrokenSimulation, Point, needed_cycles
+from eee_testbed.simulation.kinds import EngineName
 from eee_testbed.simulation.pool import Pool, first_of_mpi, local_pool, mpi_pool, mpi_processes
-from eee_testbed.simulation.results import Results
 from eee_testbed.simulation.studies.study import is_study
-from eee_testbed.simulation.sweep import simulate as simulate_all
-from eee_testbed.simulation.worker import Simulated
 
 if TYPE_CHECKING:
+    from eee_testbed.simulation.description import Description
+    from eee_testbed.simulation.point import Point
     from eee_testbed.simulation.report.data import SimulationData
+    from eee_testbed.simulation.worker import Simulated
 
 simulate_app = App(name="simulate")
 
@@ -91,6 +84,9 @@ def simulate(
         Print JSON.
 
     """
+    from eee_testbed.eeectl.replayed_programs import best_policy
+    from eee_testbed.eeectl.studies import StudyOptions, simulate_study_file
+
     if mpi and jobs > 1:
         raise LabError("--mpi takes as many processes as mpirun starts: leave --jobs out.")
     if not mpi and mpi_processes() > 1:
@@ -117,7 +113,9 @@ def simulate(
         return _simulate(description, folder, pool, report=report, as_json=as_json)
 
 
-def _description(file: Path, engine: EngineName | Literal["auto"] | None, *, for_studies: str) -> Description:
+def _description(file: Path, engine: EngineName | Literal["auto"] | None, *, for_studies: str) -> "Description":
+    from eee_testbed.simulation.description_file import read_description
+
     if for_studies:
         raise LabError(f"{for_studies} is for studies: name a study's file, or leave it out.")
     description = read_description(file)
@@ -130,14 +128,20 @@ def _refuse_for_studies(*, best: bool, engine: bool) -> None:
         raise LabError(f"{name} is for one simulation, and this file is a study: leave it out.")
 
 
-def _simulate_programs(description: Description, folder: Path, pool: Pool, *, report: bool, as_json: bool) -> int:
+def _simulate_programs(description: "Description", folder: Path, pool: Pool, *, report: bool, as_json: bool) -> int:
+    from eee_testbed.eeectl.replayed_programs import simulate_programs
+
     status = simulate_programs(description, folder, pool, as_json=as_json)
     if report and status == DONE:
         print(f"report: {report_simulations([folder], None)}", file=sys.stderr if as_json else sys.stdout)
     return status
 
 
-def _simulate(description: Description, folder: Path, pool: Pool, *, report: bool, as_json: bool) -> int:
+def _simulate(description: "Description", folder: Path, pool: Pool, *, report: bool, as_json: bool) -> int:
+    from eee_testbed.simulation.calibrated import Calibrated
+    from eee_testbed.simulation.results import Results
+    from eee_testbed.simulation.sweep import simulate as simulate_all
+
     known = Calibrated.of(description)
     fitted, *draws = known.variants() if known is not None else (description,)
     remarks = [*_check(fitted), *(known.remarks() if known is not None else [])]
@@ -148,13 +152,13 @@ def _simulate(description: Description, folder: Path, pool: Pool, *, report: boo
 
     most = _most_points(description, 1 + len(draws))
 
-    def done(simulated: Simulated[Point]) -> None:
+    def done(simulated: "Simulated[Point]") -> None:
         console.print(f"{_line(simulated)} [{len(results.points)} of {most}]", highlight=False, markup=False)
 
     with keeping(lambda: len(results.points), "point", folder), results.alone():
         simulate_all(fitted, results, pool, done, draws)
     page = report_simulations([folder], None) if report else None
-    from eee_testbed.simulation.report.data import read_simulation  # noqa: PLC0415 - models of power take a second to load
+    from eee_testbed.simulation.report.data import read_simulation  # models of power take a second to load
 
     data = read_simulation(folder)
     if as_json:
@@ -181,6 +185,9 @@ def _powers(data: "SimulationData") -> list[dict[str, Any]]:
 
 def _print_watts(data: "SimulationData") -> None:
     """What a calibration says; the report has all models."""
+    from eee_testbed.analysis.interval import Interval
+    from eee_testbed.analysis.report.findings.finding import with_unit
+
     found = [(one.load, data.powers(one).get("calibration")) for one in data.loads if one.settled and not one.saturated]
     table = Table(title="power of the network, as calibrated", box=SIMPLE_HEAD, pad_edge=False)
     for name in ("load", "power", "to links always on"):
@@ -193,7 +200,7 @@ def _print_watts(data: "SimulationData") -> None:
         print_table(Console(), table)
 
 
-def _most_points(description: Description, draws: int) -> str:
+def _most_points(description: "Description", draws: int) -> str:
     """How many points there will be, in words; a curve may need fewer than it may have."""
     each = len(description.seeds) * draws
     if description.loads is not None:
@@ -201,8 +208,10 @@ def _most_points(description: Description, draws: int) -> str:
     return f"at most {description.curve.points * each}" if description.curve is not None else "?"
 
 
-def _check(description: Description) -> list[str]:
+def _check(description: "Description") -> list[str]:
     """Refuse what does not fit together or can deadlock; what a reader should know beforehand."""
+    from eee_testbed.simulation.point import BrokenSimulation
+
     form = description.network.form()
     engine, why = description.engine_choice
     try:
@@ -226,8 +235,10 @@ def _check(description: Description) -> list[str]:
     return [*remarks, "No packets can wait for each other in a circle."]
 
 
-def _too_short(description: Description) -> list[str]:
+def _too_short(description: "Description") -> list[str]:
     """Whether links could hardly fall asleep while a point is measured."""
+    from eee_testbed.simulation.point import needed_cycles
+
     needed = needed_cycles(description.links)
     if description.programs is not None or needed <= description.precision.most_cycles:
         return []
@@ -235,7 +246,7 @@ def _too_short(description: Description) -> list[str]:
     return [f"{words}: write precision: {{most_cycles: {needed}}}."]
 
 
-def _line(simulated: Simulated[Point]) -> str:
+def _line(simulated: "Simulated[Point]") -> str:
     point = simulated.result
     latency = point.without_value or f"{point.latency:.2f} ± {point.latency_half_width or 0:.2f} cycles"
     draw = f" draw {point.draw}" if point.draw else ""
@@ -243,7 +254,7 @@ def _line(simulated: Simulated[Point]) -> str:
     return f"load {point.load:g} seed {point.seed}{draw}: {latency}{again}"
 
 
-def _print(description: Description, points: tuple[Point, ...]) -> None:
+def _print(description: "Description", points: "tuple[Point, ...]") -> None:
     table = Table(title=description.name, caption=_CAPTION, box=SIMPLE_HEAD, pad_edge=False)
     drawn = any(point.draw for point in points)
     for name in (
@@ -276,7 +287,7 @@ def _print(description: Description, points: tuple[Point, ...]) -> None:
         console.print(f"Doubt: {doubt}", highlight=False)
 
 
-def _cells(point: Point, *, hops: bool) -> tuple[str, ...]:
+def _cells(point: "Point", *, hops: bool) -> tuple[str, ...]:
     """What a row has behind load, seed and draw. A point that is not settled has no values."""
     if not (point.settled or point.saturated):
         return (point.without_value, *["-"] * (5 + hops))

@@ -38,7 +38,7 @@ def status(
     known = known_lab(lab)
 
     def observe() -> State:
-        from eee_testbed.controller.applying.observe import observe_lab  # noqa: PLC0415 - drivers take long to load
+        from eee_testbed.controller.applying.observe import observe_lab  # drivers take long to load
 
         require_up(known)
         return observe_lab(known)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import App, Parameter
 from rich.console import Console
@@ -24,13 +24,14 @@ from eee_testbed.lab.yaml_source import YamlSource
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
 from eee_testbed.measuring.experiments.launchers.table import DEFAULT, launcher_content
 from eee_testbed.measuring.experiments.validation import validate_experiment
-from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.measuring.study.commands import run_eeectl
-from eee_testbed.measuring.study.design import PILOT, Design, StudiedProgram, design
-from eee_testbed.measuring.study.folder import ROOT, Aim, StudyFolder
-from eee_testbed.measuring.study.measuring import Measuring
-from eee_testbed.measuring.study.programs import programs_in
 from eee_testbed.measuring.study.standing import KNOWN, read_standing
+
+if TYPE_CHECKING:
+    from eee_testbed.measuring.study.design import Design, StudiedProgram
+    from eee_testbed.measuring.study.folder import StudyFolder
+    from eee_testbed.measuring.study.measuring import Measuring
 
 study_app = App(name="study", usage="Usage: eeectl study [LAB] [OPTIONS] [-- COMMAND...]")
 
@@ -60,7 +61,7 @@ def study(
     launcher_words: Annotated[str, Parameter(allow_leading_hyphen=True)] = "",
     timeout_s: float = 600.0,
     agent_user: str = "",
-    root: Path = ROOT,
+    root: Path = Path("studies"),
     resume: Path | None = None,
     only_design: Annotated[bool, Parameter(name="--design", negative="")] = False,
     yes: Annotated[bool, Parameter(name=("--yes", "-y"), negative="")] = False,
@@ -129,6 +130,10 @@ def study(
         Whom it tells at its end.
 
     """
+    from eee_testbed.measuring.study.design import PILOT, design
+    from eee_testbed.measuring.study.folder import Aim, StudyFolder
+    from eee_testbed.measuring.study.programs import programs_in
+
     with telling.notice("study", measures=not only_design) as notice:
         hosts = names_in(hosts)
         budget = budget or (_QUICK_BUDGET if quick else "")
@@ -165,8 +170,10 @@ def study(
         return notice.ended(status, _summary(folder))
 
 
-def _measure(folder: StudyFolder, known: Lab, console: Console, views: ViewOptions, *, yes: bool) -> int:
+def _measure(folder: "StudyFolder", known: Lab, console: Console, views: ViewOptions, *, yes: bool) -> int:
     """Measure by the wall's clock; returns the exit status."""
+    from eee_testbed.measuring.study.measuring import Measuring
+
     pace = Pace(known.name)
     commands = partial(run_eeectl, on_interrupt=pace.hurry)
     measuring = Measuring(known, folder, commands, pace.wall_s, console, views=views.words)
@@ -182,7 +189,7 @@ def _measure(folder: StudyFolder, known: Lab, console: Console, views: ViewOptio
     return status
 
 
-def _summary(folder: StudyFolder) -> str:
+def _summary(folder: "StudyFolder") -> str:
     """What is known by now, in one line."""
     standing = read_standing(folder.path)
     rows = () if standing is None else standing.parameters
@@ -198,8 +205,10 @@ def _studied(
     ranks_per_host: int,
     timeout_s: float,
     launched: Mapping[str, str],
-) -> tuple[StudiedProgram, ...]:
+) -> "tuple[StudiedProgram, ...]":
     """The program that is named; none if none is. LabError if two are, or if options of one are without it."""
+    from eee_testbed.measuring.study.design import StudiedProgram
+
     if program and command:
         raise LabError(f"both program {program} and the command {command[0]} are named: name one.")
     if not program and not command:
@@ -219,21 +228,23 @@ def _studied(
     )
 
 
-def _require_valid(made: Design, known: Lab) -> None:
+def _require_valid(made: "Design", known: Lab) -> None:
     """Refuse at once what no trial could run: ExperimentError names an unknown program, parameter, host or figure."""
     for content in made.experiments:
         source = YamlSource("the command line", dict(content))
         validate_experiment(experiment_of(source), known, source)
 
 
-def _resumed(folder: StudyFolder, precision: str, budget: str) -> StudyFolder:
+def _resumed(folder: "StudyFolder", precision: str, budget: str) -> "StudyFolder":
     """A study with what is wanted of it from now on."""
+    from eee_testbed.measuring.study.folder import Aim
+
     share = share_of(precision, "precision") if precision else folder.aim.precision
     spent_s = sum(block.time_s for block in folder.blocks)
     return replace(folder, aim=Aim(share, spent_s + seconds_of(budget) if budget else folder.aim.budget_s))
 
 
-def _execute(folder: StudyFolder, console: Console, measuring: Measuring, *, yes: bool) -> int:
+def _execute(folder: "StudyFolder", console: Console, measuring: "Measuring", *, yes: bool) -> int:
     """Routing, measurements, report; returns the exit status."""
     if any(True for _ in measuring.lab.trunks()):
         words = ["apply", folder.lab, *(["--yes"] if yes else [])]

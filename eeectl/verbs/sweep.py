@@ -13,8 +13,7 @@ from eee_testbed.eeectl.run_output import print_order, print_result
 from eee_testbed.eeectl.set_options import pairs, value
 from eee_testbed.lab.yaml_source import YamlSource
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
-from eee_testbed.measuring.experiments.session import RunOptions, run_new, validated_lab
-from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.twin.lab.lateness import Lateness
 
 _Flag = Annotated[bool, Parameter(negative="")]
@@ -76,6 +75,8 @@ def sweep(
         Whom it tells at its end.
 
     """
+    from eee_testbed.measuring.experiments.session import RunOptions, run_new, validated_lab
+
     with telling.notice("sweep", measures=not order) as notice:
         program, parameters = program_of(program, command, _parameters(values))
         content = options.content(program, parameters, f"{program}-sweep")

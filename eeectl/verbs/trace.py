@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
@@ -15,10 +15,10 @@ from eee_testbed.eeectl.output_file import require_place
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
 from eee_testbed.lab.plain_text import one_line
-from eee_testbed.simulation.replay.program import Program, read_program, write_program
-from eee_testbed.simulation.replay.readers.reading import Options
-from eee_testbed.simulation.replay.readers.table import import_trace
-from eee_testbed.simulation.replay.summary import SHORT_NS, Spread, Summary, summary_of
+
+if TYPE_CHECKING:
+    from eee_testbed.simulation.replay.program import Program
+    from eee_testbed.simulation.replay.summary import Spread, Summary
 
 trace_app = App(name="trace", help="Import traces of MPI programs as replay files, and show what such a file holds.")
 
@@ -55,6 +55,11 @@ def import_(
         File with the numeric codes of a VEF trace.
 
     """
+    from eee_testbed.simulation.replay.program import write_program
+    from eee_testbed.simulation.replay.readers.reading import Options
+    from eee_testbed.simulation.replay.readers.table import import_trace
+    from eee_testbed.simulation.replay.summary import summary_of
+
     if not files:
         raise LabError("no file is named: name the files of the trace.")
     options = Options(one_line(name or output.stem), flops_per_s, codes)
@@ -83,6 +88,9 @@ def show(file: Path, /, *, as_json: Annotated[bool, Parameter(name="--json", neg
         Print JSON, with all pairs of ranks.
 
     """
+    from eee_testbed.simulation.replay.program import read_program
+    from eee_testbed.simulation.replay.summary import summary_of
+
     program = read_program(file)
     found = summary_of(program)
     if as_json:
@@ -93,7 +101,9 @@ def show(file: Path, /, *, as_json: Annotated[bool, Parameter(name="--json", neg
     return DONE
 
 
-def _print(program: Program, found: Summary) -> None:
+def _print(program: "Program", found: "Summary") -> None:
+    from eee_testbed.simulation.replay.summary import SHORT_NS
+
     print(f"{program.name}: {found.ranks} ranks, {found.communicators} communicators, {found.calls:.0f} calls")
     print(f"from: {program.source}")
     kinds = ", ".join(f"{times:.0f} {call}" for call, times in found.by_call.items())
@@ -128,14 +138,14 @@ def _table(*headings: str) -> Table:
     return table
 
 
-def _computing(found: Summary) -> str:
+def _computing(found: "Summary") -> str:
     compute = found.compute_ns
     spread = f"{compute.least / 1e9:.6g} to {compute.most / 1e9:.6g} s, median {compute.median / 1e9:.6g} s"
     share = "" if found.compute_share is None else f"; {found.compute_share:.1%} of the recorded time"
     return f"a rank computes {spread}{share}"
 
 
-def _spread(found: Spread, *, bytes_too: bool = False) -> str:
+def _spread(found: "Spread", *, bytes_too: bool = False) -> str:
     shown = _bytes if bytes_too else "{:.0f}".format
     return f"{shown(found.least)} to {shown(found.most)} (median {shown(found.median)})"
 

@@ -8,23 +8,24 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import App, Parameter
 from rich.console import Console
 
 from eee_testbed.eeectl.lab_name import known_lab, require_up
-from eee_testbed.eeectl.watched import clock_reader, followed, own_clock
 from eee_testbed.lab.errors import LabError
 from eee_testbed.measuring.collecting.collect import check_period
 from eee_testbed.measuring.live.clocks import WallPace
-from eee_testbed.measuring.live.export.attach import ViewOptions, Views, listening_at
 from eee_testbed.measuring.live.export.trouble import TroubleReport
-from eee_testbed.measuring.live.feeds import Feed, LabFeed
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.measuring.live.screen.once import as_text
 from eee_testbed.measuring.live.screen.terminal_size import size_of
 from eee_testbed.measuring.live.state.view import LabView
 from eee_testbed.measuring.live.web.server import Board, PageServer
+
+if TYPE_CHECKING:
+    from eee_testbed.measuring.live.feeds import Feed
 
 watch_app = App(
     name="watch",
@@ -87,6 +88,8 @@ def watch(
         Where live data are exported.
 
     """
+    from eee_testbed.measuring.live.export.attach import listening_at
+
     if run and lab:
         raise LabError("both a run and --lab are given: give only one of them.")
     if no_screen and not views:
@@ -114,7 +117,11 @@ def watch(
 
 
 @contextlib.contextmanager
-def _feed(run: str, lab: str, runs: Path, period_s: float, options: ViewOptions) -> Iterator[Feed]:
+def _feed(run: str, lab: str, runs: Path, period_s: float, options: ViewOptions) -> "Iterator[Feed]":
+    from eee_testbed.eeectl.watched import clock_reader, followed
+    from eee_testbed.measuring.live.export.attach import Views
+    from eee_testbed.measuring.live.feeds import LabFeed
+
     with contextlib.ExitStack() as stack:
         feed: Feed
         if lab:
@@ -130,7 +137,7 @@ def _feed(run: str, lab: str, runs: Path, period_s: float, options: ViewOptions)
         yield feed
 
 
-def _current_view(feed: Feed, *, sampled: bool, period_s: float) -> LabView:
+def _current_view(feed: "Feed", *, sampled: bool, period_s: float) -> LabView:
     """The current state; of a lab sampled here, after two ticks, which give rates."""
     if sampled:
         threading.Event().wait(2.5 * period_s)
@@ -145,8 +152,8 @@ def _print(view: LabView, *, as_json: bool) -> None:
     console.print(as_text(view, console.width))
 
 
-def _draw(feed: Feed, view: LabView, path: Path, size: tuple[int, int]) -> None:
-    from eee_testbed.measuring.live.screen.screenshot import svg_of  # noqa: PLC0415 - textual, as below
+def _draw(feed: "Feed", view: LabView, path: Path, size: tuple[int, int]) -> None:
+    from eee_testbed.measuring.live.screen.screenshot import svg_of  # textual, as below
 
     drawing = svg_of(feed, view, size)
     try:
@@ -155,7 +162,7 @@ def _draw(feed: Feed, view: LabView, path: Path, size: tuple[int, int]) -> None:
         raise LabError(f"the drawing cannot be written to {path} ({error.strerror}): name another file.") from error
 
 
-def _serve_page(feed: Feed, address: str, port: int) -> None:
+def _serve_page(feed: "Feed", address: str, port: int) -> None:
     """Serve the live page until Ctrl-C."""
     board = Board()
     server = PageServer(board, address, port)
@@ -168,8 +175,10 @@ def _serve_page(feed: Feed, address: str, port: int) -> None:
     server.close()
 
 
-def _serve(feed: Feed, show: Callable[[LabView], None]) -> None:
+def _serve(feed: "Feed", show: Callable[[LabView], None]) -> None:
     """Update the exports and what `show` shows until Ctrl-C."""
+    from eee_testbed.eeectl.watched import own_clock
+
     ending, pace = threading.Event(), WallPace(own_clock())
     said = ""
     exports = TroubleReport(lambda sentence: print(f"eeectl: {sentence}", file=sys.stderr, flush=True))
@@ -184,11 +193,13 @@ def _serve(feed: Feed, show: Callable[[LabView], None]) -> None:
                 ending.wait(pause_s)
 
 
-def _screen(feed: Feed) -> int:
+def _screen(feed: "Feed") -> int:
+    from eee_testbed.eeectl.watched import own_clock
+
     read_clock = own_clock()
     if read_clock is not None:
         os.environ.setdefault("TEXTUAL_FPS", _FRAMES_A_SECOND)
-    from eee_testbed.measuring.live.screen.app import WatchApp  # noqa: PLC0415 - textual costs every other verb a quarter of a second
+    from eee_testbed.measuring.live.screen.app import WatchApp  # textual costs every other verb a quarter of a second
 
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
         raise LabError("this terminal cannot show the live view: use --once, --json or --no-screen.")

@@ -35,7 +35,8 @@ from eee_testbed.measuring.experiments.running import Outcome, Runner
 from eee_testbed.measuring.experiments.signal_handling import SignalHandling
 from eee_testbed.measuring.experiments.trial_verdicts import TrialVerdicts
 from eee_testbed.measuring.experiments.validation import order_for, validate_experiment
-from eee_testbed.measuring.live.export.attach import ViewOptions, attach
+from eee_testbed.measuring.live.export.attach import attach
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.record.event_kinds import EventKind
 from eee_testbed.record.store import Facts, Run, RunFolder, read_events
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from eee_testbed.controller.planning.wishes import Regulated
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.model import Lab
 from eee_testbed.lab.topology import Topology
+from eee_testbed.measuring.regulating.kinds import Method
 from eee_testbed.regulation.choice import Choice
 from eee_testbed.regulation.koibuchi import koibuchi
 from eee_testbed.regulation.least_power import least_power, lower_bound, trees_differ
@@ -32,7 +33,6 @@ from eee_testbed.regulation.levels import Knob, Level, Levels, Watts, levels_of
 from eee_testbed.regulation.network import Network, Stream, Ways, channel_loads, tree_ways
 from eee_testbed.regulation.traffic import HostBytes, Senders, streams_of
 
-Method = Literal["koibuchi", "least", "both"]
 BASELINE: Final = "baseline"
 
 _PEAK: Final = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<unit>B|kB|MB|GB|%)")

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import polars as pl
 
@@ -14,13 +13,12 @@ from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.model import Lab
 from eee_testbed.lab.topology import Topology
 from eee_testbed.measuring.experiments.traffic import read_traffic
+from eee_testbed.measuring.regulating.kinds import Source
 from eee_testbed.record.sample_tables import TABLES
 from eee_testbed.record.samples import RunSamples, increments
 from eee_testbed.record.trials import Trial, read_trials
 from eee_testbed.regulation.network import Network, tree_ways
 from eee_testbed.regulation.traffic import Counted, HostBytes, between_hosts, from_counters
-
-Source = Literal["messages", "counters"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,6 @@ from eee_testbed.lab.untrusted_files import read_json_lines, read_yaml
 from eee_testbed.measuring.study.design import Content, Design
 from eee_testbed.record.store import read_facts
 
-ROOT: Final = Path("studies")
-
 _RESTORE: Final = "restore it, or begin a new study"
 
 RunState = Literal["none", "begun", "ended"]

@@ -43,7 +43,8 @@ from eee_testbed.record.samples import RunSamples
 from eee_testbed.record.store import read_facts
 
 if TYPE_CHECKING:
-    from eee_testbed.analysis.fit_runs import FitResult, Part
+    from eee_testbed.analysis.fit_runs import FitResult
+    from eee_testbed.analysis.fitted_part import Part
 
 _NORMAL_95: Final = 1.96
 

@@ -6,6 +6,9 @@ import sys
 import pytest
 
 _HEAVY = ("asyncssh", "emcee", "matplotlib", "netmiko", "networkx", "polars", "pysnmp", "scipy", "textual")
+_ARRAYS = ("numpy", "paramiko", "prometheus_client", "pyarrow")
+"""What a verb may need as soon as it reads a file or opens a session, and its help does not."""
+
 _TWIN = ("eee_testbed.twin.families", "eee_testbed.twin.lab.daemon", "eee_testbed.twin.truth")
 
 
@@ -26,6 +29,17 @@ def test_a_verb_that_asks_no_device_loads_no_library_for_devices_or_figures(word
     assert _loaded(words, _HEAVY + _TWIN) == "[]\n"
 
 
-@pytest.mark.parametrize("verb", ["study", "regulate"])
-def test_help_loads_neither_optimizers_nor_figures(verb: str) -> None:
-    assert _loaded([verb, "--help"], ("emcee", "matplotlib", "scipy.optimize", "textual")) == "[]\n"
+def test_help_of_no_verb_loads_a_library_that_only_measures_computes_or_draws() -> None:
+    script = (
+        "import contextlib, io, sys\n"
+        "from eee_testbed.eeectl.application import execute\n"
+        "from eee_testbed.eeectl.verb_table import VERBS\n"
+        "for verb in VERBS:\n"
+        "    shown = io.StringIO()\n"
+        "    with contextlib.redirect_stdout(shown): status = execute([verb.name, '--help'])\n"
+        "    assert status == 0 and f'eeectl {verb.name}' in shown.getvalue(), verb.name\n"
+        f"    loaded = {{*{_HEAVY + _ARRAYS}}} & sys.modules.keys()\n"
+        "    if loaded: sys.exit(f'{verb.name} --help loads {sorted(loaded)}')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stderr, done.returncode) == ("", 0)

@@ -73,7 +73,7 @@ def up(lab: LabName = "", *, rate: str = "") -> int:
         1/1000 to 50, or auto, or auto:2us (see `lab clock`).
 
     """
-    from rich.progress import (  # noqa: PLC0415 - only bringing a lab up shows bars
+    from rich.progress import (  # only bringing a lab up shows bars
         BarColumn,
         MofNCompleteColumn,
         Progress,
@@ -170,7 +170,7 @@ def down(lab: LabName = "", *, yes: Annotated[bool, Parameter(negative="")] = Fa
 
     """
     labs.require_root_for_down()
-    from eee_testbed.eeectl.interactive import ask_person  # noqa: PLC0415 - it loads the controller
+    from eee_testbed.eeectl.interactive import ask_person  # it loads the controller
 
     name = chosen(lab)
     working = () if yes else tuple(_working(name))
@@ -185,8 +185,8 @@ def down(lab: LabName = "", *, yes: Annotated[bool, Parameter(negative="")] = Fa
 
 def _working(name: str) -> Iterator[str]:
     """Who works in a lab that is up, in sentences; the files of the lab need not be readable."""
-    from eee_testbed.controller.applying.holder import holder_of  # noqa: PLC0415 - only `down` asks
-    from eee_testbed.controller.applying.statefolder import StateFolder  # noqa: PLC0415
+    from eee_testbed.controller.applying.holder import holder_of  # only `down` asks
+    from eee_testbed.controller.applying.statefolder import StateFolder
 
     journal = labs.journal_of(name)
     if journal is None:

@@ -12,7 +12,6 @@ fails, when it works again, and at the end about what was not exported.
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +24,7 @@ from eee_testbed.measuring.live.export.latest import Latest
 from eee_testbed.measuring.live.export.prometheus import LabMetrics, PrometheusExporter
 from eee_testbed.measuring.live.export.run_metrics import RunMetrics
 from eee_testbed.measuring.live.export.trouble import TroubleReport
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.measuring.live.state.source_state import SourceStates
 from eee_testbed.record.event_kinds import EventKind
 from eee_testbed.record.event_text import sentence_of
@@ -45,44 +45,6 @@ _ANNOTATED: Final = frozenset(
     }
 )
 """Events that InfluxDB gets, for annotations in Grafana."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ViewOptions:
-    """Exports of what is measured.
-
-    Parameters
-    ----------
-    prometheus
-        Serve metrics for Prometheus at [ADDRESS:]PORT, on loopback without an address.
-    influx
-        Write samples to a server that speaks InfluxDB's version 2 write API, such as http://127.0.0.1:8086.
-    influx_bucket
-        The bucket to write to.
-    influx_org
-        The organisation that the bucket belongs to.
-    influx_token_file
-        A file with the server's API token, readable by its owner only.
-
-    """
-
-    prometheus: str = ""
-    influx: str = ""
-    influx_bucket: str = "eee"
-    influx_org: str = ""
-    influx_token_file: str = ""
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The options that say so, for another eeectl; none if nothing is exported."""
-        if not self:
-            return ()
-        given = {name: value for name, value in asdict(self).items() if value}
-        return tuple(word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", value))
-
-    def __bool__(self) -> bool:
-        """Whether anything is exported."""
-        return bool(self.prometheus or self.influx)
 
 
 class Views:

@@ -8,7 +8,7 @@ from ruamel.yaml import YAML
 
 from eee_testbed.eeectl.application import parse
 from eee_testbed.eeectl.cli import run
-from eee_testbed.measuring.live.export.attach import ViewOptions
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 
 
 def _designed(root: Path, name: str) -> dict[str, object]:

@@ -17,7 +17,8 @@ from eee_testbed.eeectl.cli import run as eeectl
 from eee_testbed.lab.errors import LabError
 from eee_testbed.measuring.collecting.collect import Collector, Timed
 from eee_testbed.measuring.collecting.source import Reading
-from eee_testbed.measuring.live.export.attach import ViewOptions, Views, attach
+from eee_testbed.measuring.live.export.attach import Views, attach
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.measuring.live.feeds import LabFeed, RunFeed
 from eee_testbed.measuring.live.state.view import LabView
 from eee_testbed.record.event_kinds import EventKind

@@ -10,7 +10,8 @@ import pytest
 from rich.console import Console
 
 from eee_testbed.analysis.calibration import Calibration
-from eee_testbed.analysis.fit_runs import FitResult, Part, fit_runs
+from eee_testbed.analysis.fit_runs import FitResult, fit_runs
+from eee_testbed.analysis.fitted_part import Part
 from eee_testbed.analysis.interval import NotEnoughData
 from eee_testbed.analysis.report.page import report_of
 from eee_testbed.analysis.report.report_data import read_report_data

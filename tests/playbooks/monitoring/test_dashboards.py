@@ -26,7 +26,8 @@ from eee_testbed.measuring.collecting.collect import Collector
 from eee_testbed.measuring.collecting.lab_sources import sources_of
 from eee_testbed.measuring.experiments.experiment import ProbeRun
 from eee_testbed.measuring.experiments.probing import probe
-from eee_testbed.measuring.live.export.attach import ViewOptions, Views, attach
+from eee_testbed.measuring.live.export.attach import Views, attach
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.record.event_kinds import EventKind
 from eee_testbed.record.run_tail import Update
 from eee_testbed.record.store import Run

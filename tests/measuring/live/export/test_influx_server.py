@@ -29,7 +29,8 @@ except LabError as error:
 """
 _ONLY_PROMETHEUS = """\
 import sys
-from eee_testbed.measuring.live.export.attach import ViewOptions, Views
+from eee_testbed.measuring.live.export.attach import Views
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from tests.support.labs.toy_view import LAB
 Views(LAB, ViewOptions(prometheus="127.0.0.1:0")).close()
 print("influxdb_client" in sys.modules)

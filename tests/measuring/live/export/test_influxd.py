@@ -18,9 +18,10 @@ import polars as pl
 import pytest
 
 from eee_testbed.lab.model import Secret
-from eee_testbed.measuring.live.export.attach import ViewOptions, attach
+from eee_testbed.measuring.live.export.attach import attach
 from eee_testbed.measuring.live.export.influx import InfluxWriter, WritePace
 from eee_testbed.measuring.live.export.influx_server import InfluxServer, InfluxTarget
+from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.record.event_kinds import EventKind
 from eee_testbed.record.run_clock import RunClock
 from eee_testbed.record.samples import RunSamples
