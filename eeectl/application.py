@@ -16,6 +16,7 @@ from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
 from eee_testbed.eeectl.verb_table import ABOUT, VERBS
 from eee_testbed.eeectl.version import version_text
 from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.lab.untrusted_files import DamagedPart
 
 app: Final = App(name="eeectl", help=ABOUT, version=version_text)
@@ -42,7 +43,7 @@ def execute(tokens: list[str]) -> int:
         if debug:
             traceback.print_exc()
         status, sentence = _told(error)
-        print(f"eeectl: {sentence}", file=sys.stderr)
+        print_text(f"eeectl: {sentence}", file=sys.stderr)
         return status
     return result if isinstance(result, int) else DONE
 

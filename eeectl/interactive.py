@@ -31,6 +31,7 @@ from eee_testbed.eeectl.apply_options import ApplyOptions
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED
 from eee_testbed.eeectl.set_options import pair_in
 from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.lab.model import Lab
 from eee_testbed.record.clock_offsets import Exchange, offset_of
 
@@ -181,4 +182,4 @@ def print_result(result: Result, loss: PathLoss | None = None, *, as_json: bool)
     if loss is not None:
         print(f"probe {loss}")
     done = status_of(result) == DONE
-    print(result.sentence if done else f"eeectl: {result.sentence}", file=sys.stdout if done else sys.stderr)
+    print_text(result.sentence if done else f"eeectl: {result.sentence}", file=sys.stdout if done else sys.stderr)

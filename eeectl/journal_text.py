@@ -12,6 +12,7 @@ from eee_testbed.controller.model.state import Change
 from eee_testbed.controller.planning.plan_text import counted, target_of, words_of
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED
 from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_text import print_text
 
 SHOWN = 10
 """Differences that are printed; the others are counted."""
@@ -32,7 +33,7 @@ def interruptible(work: Work, act: Callable[[], None]) -> int:
     try:
         act()
     except Stopped:
-        print(
+        print_text(
             f"eeectl: the lab is between two states, safe but unfinished: run `eeectl recover {work.folder.operand}`.",
             file=sys.stderr,
         )
@@ -44,10 +45,10 @@ def print_differences(goal: str, none: str, changes: Sequence[Change], to: TextI
     """Print the changes that lead to a goal, in words; `none` if there are none."""
     if not changes:
         if none:
-            print(none, file=to)
+            print_text(none, file=to)
         return
-    print(f"{goal} {counted(len(changes), 'change')}:", file=to)
+    print_text(f"{goal} {counted(len(changes), 'change')}:", file=to)
     for change in changes[:SHOWN]:
-        print(f"  {target_of(change)}: {words_of(change)}", file=to)
+        print_text(f"  {target_of(change)}: {words_of(change)}", file=to)
     if len(changes) > SHOWN:
-        print(f"  and {len(changes) - SHOWN} more", file=to)
+        print_text(f"  and {len(changes) - SHOWN} more", file=to)

@@ -14,6 +14,7 @@ from eee_testbed.controller.model.state import Change, State, diff
 from eee_testbed.controller.planning.plan_text import target_of, words_of
 from eee_testbed.eeectl.journal_text import SHOWN
 from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.lab.model import Lab
 
 _RUN_STATES = {"running": "in progress", "stopped": "stopped", "gone": "killed"}
@@ -56,26 +57,28 @@ def is_pending(report: dict[str, Any]) -> bool:
 def print_status(report: dict[str, Any]) -> None:
     """Print the report for a person."""
     name = report["operand"]
-    print(f"lab {report['lab']}: {report['state']}")
+    print_text(f"lab {report['lab']}: {report['state']}")
     if report["last"]:
-        print(f"last: {report['last']}")
+        print_text(f"last: {report['last']}")
     if report["holder"]:
-        print(f"held by {report['holder']}")
+        print_text(f"held by {report['holder']}")
     for run in report["runs"]:
         _print_run(run, name)
     for switch, count in report["descriptions"].items():
-        print(f"{switch}: a killed command left the marks of its port proof in place of {count} port descriptions")
-        print(f"run `eeectl recover {name}` to restore them")
+        print_text(f"{switch}: a killed command left the marks of its port proof in place of {count} port descriptions")
+        print_text(f"run `eeectl recover {name}` to restore them")
     if report["seconds_left"] is not None:
         if report["seconds_left"] > 0:
-            print(f"{report['seconds_left']:.0f} s left to `eeectl confirm {name}`, then everything is rolled back")
+            print_text(
+                f"{report['seconds_left']:.0f} s left to `eeectl confirm {name}`, then everything is rolled back"
+            )
         else:
-            print(f"the time to confirm is over: if it is not rolled back by now, run `eeectl recover {name}`")
+            print_text(f"the time to confirm is over: if it is not rolled back by now, run `eeectl recover {name}`")
     if report["state"] in ("broken", "unfinished") and not report["holder"]:
-        print(report.get("why") or "it was interrupted.")
-        print(f"run `eeectl recover {name}` to roll it back, or `eeectl adopt {name}` to leave the lab as it is")
+        print_text(report.get("why") or "it was interrupted.")
+        print_text(f"run `eeectl recover {name}` to roll it back, or `eeectl adopt {name}` to leave the lab as it is")
     if report["problem"]:
-        print(report["problem"])
+        print_text(report["problem"])
     _print_drift(report)
 
 
@@ -106,23 +109,23 @@ def _change_json(record: JournalState | None) -> dict[str, Any]:
 def _print_run(run: dict[str, Any], lab: str) -> None:
     name = shlex.quote(run["folder"])
     if run["state"] == "in progress":
-        print(f"the run {run['folder']} is in progress")
+        print_text(f"the run {run['folder']} is in progress")
     elif run["state"] == "stopped":
-        print(f"the run {run['folder']} is stopped: `fg`, or `kill -CONT {run['process']}`, lets it go on")
+        print_text(f"the run {run['folder']} is stopped: `fg`, or `kill -CONT {run['process']}`, lets it go on")
     elif run["folder_there"]:
-        print(f"the run {run['folder']} was killed:")
+        print_text(f"the run {run['folder']} was killed:")
         if run["resumable"]:
-            print(f"  `eeectl run {name} --resume` goes on with it, and restores the lab at its end")
-        print(f"  `eeectl run {name} --put-back` only restores the lab")
+            print_text(f"  `eeectl run {name} --resume` goes on with it, and restores the lab at its end")
+        print_text(f"  `eeectl run {name} --put-back` only restores the lab")
     else:
-        print(f"the run {run['folder']} was killed, and its folder is gone:")
-        print(f"  `eeectl recover {lab}` restores the lab, without the folder")
+        print_text(f"the run {run['folder']} was killed, and its folder is gone:")
+        print_text(f"  `eeectl recover {lab}` restores the lab, without the folder")
 
 
 def _print_drift(report: dict[str, Any]) -> None:
     for change in report["drift"][:SHOWN]:
-        print(f"changed since: {change}")
+        print_text(f"changed since: {change}")
     if len(report["drift"]) > SHOWN:
-        print(f"changed since: {len(report['drift']) - SHOWN} more")
+        print_text(f"changed since: {len(report['drift']) - SHOWN} more")
     if report["drift_known"] and not report["drift"]:
-        print("the switches have the settings that were left")
+        print_text("the switches have the settings that were left")

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from eee_testbed.lab.fitting_table import print_table
+from eee_testbed.lab.model import Lab
 
 _PIPE_COLUMNS = 200
 _PAGE_COLUMNS = 100
@@ -23,6 +24,16 @@ def text_width() -> int:
     """Columns of the terminal; of a pipe, those that fit a page."""
     found = Console(highlight=False)
     return found.width if found.is_terminal else _PAGE_COLUMNS
+
+
+def size_text(lab: Lab) -> str:
+    """What a lab consists of, counted."""
+    counts = {"switch": len(lab.switches), "host": len(lab.hosts), "cable": len(lab.links)}
+    counts["power strip"] = len(lab.strips)
+    plural = {"switch": "switches"}
+    return ", ".join(
+        f"{count} {what if count == 1 else plural.get(what, f'{what}s')}" for what, count in counts.items()
+    )
 
 
 def _table(*headings: str) -> Table:

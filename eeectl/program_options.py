@@ -24,7 +24,7 @@ def program_of(program: str, command: Sequence[str], parameters: Mapping[str, An
     if program and command:
         raise LabError(f"both program {program} and the command {command[0]} are named: name one.")
     if not program and not command:
-        raise LabError("no program is named: name one of `eeectl bench --list`, or write a command after --.")
+        raise LabError("no program is named: write one of `eeectl bench --list` first of all, or a command after --.")
     if program:
         return program, dict(parameters)
     if "words" in parameters:

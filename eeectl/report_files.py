@@ -10,6 +10,7 @@ from eee_testbed.analysis.report.styles import PAGE, FigureStyle
 from eee_testbed.eeectl.output_file import require_place
 from eee_testbed.lab import durable
 from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_text import print_text
 
 if TYPE_CHECKING:
     from eee_testbed.analysis.report.page import Report
@@ -31,10 +32,12 @@ class ReportFiles:
         drawn = save_figures(found, figures, self.style)
         for finding in found.findings:
             if not finding.command:
-                print(f"{finding.topic}: {finding.sentence}", file=sys.stderr)
-        print(f"{len(found.sections)} sections, {len(drawn)} figures in {figures}{_missing(found)}", file=sys.stderr)
+                print_text(f"{finding.topic}: {finding.sentence}", file=sys.stderr)
+        print_text(
+            f"{len(found.sections)} sections, {len(drawn)} figures in {figures}{_missing(found)}", file=sys.stderr
+        )
         if self.latex is not None:
-            print(f"{len(save_latex(found.tables, self.latex))} tables in {self.latex}", file=sys.stderr)
+            print_text(f"{len(save_latex(found.tables, self.latex))} tables in {self.latex}", file=sys.stderr)
 
 
 def page_file(output: Path | None, folder: Path) -> Path:

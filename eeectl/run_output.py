@@ -9,6 +9,7 @@ from eee_testbed.controller.model.state import Change
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
 from eee_testbed.eeectl.interactive import ask_person
 from eee_testbed.eeectl.journal_text import print_differences
+from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.measuring.experiments.experiment import Experiment
 from eee_testbed.measuring.experiments.validation import order_for
 
@@ -27,11 +28,11 @@ def print_result(result: "RunResult", *, as_json: bool) -> int:
         more = {"missing": missing, "interrupted": outcome.interrupted, "back": outcome.restored, "cause": cause}
         print(json.dumps(counts | more, indent=1))
     else:
-        print(f"{outcome.valid} of {outcome.slots} trials are valid, {outcome.tried} were run: {result.folder}")
+        print_text(f"{outcome.valid} of {outcome.slots} trials are valid, {outcome.tried} were run: {result.folder}")
         if outcome.restored:
-            print(outcome.restored)
+            print_text(outcome.restored)
         if outcome.missing:
-            print(f"`eeectl run {result.folder} --resume` runs the {len(outcome.missing)} missing trials")
+            print_text(f"`eeectl run {result.folder} --resume` runs the {len(outcome.missing)} missing trials")
     if outcome.interrupted:
         return INTERRUPTED
     if outcome.cause is not None:

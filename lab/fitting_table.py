@@ -21,9 +21,15 @@ def print_table(console: Console, table: Table, *, markup: bool = True) -> None:
 
     Without `markup` brackets in its cells are text.
     """
-    if _least_width(console, table) <= console.width:
-        for column in table.columns:
+    least = [max(_least(console, column, cell) for cell in _cells(column)) for column in table.columns]
+    natural = [max(_measured(console, cell).maximum for cell in _cells(column)) for column in table.columns]
+    spare = console.width - _around(console, table, natural) - sum(least)
+    if spare >= 0:
+        for column, least_width, whole_width in zip(table.columns, least, natural, strict=True):
             column.no_wrap = column.no_wrap or column.justify == "right"
+            column.min_width = least_width + min(spare, whole_width - least_width)
+            spare -= column.min_width - least_width
+            column.max_width = column.min_width
         console.print(table, markup=markup)
         return
     if table.title:
@@ -34,20 +40,21 @@ def print_table(console: Console, table: Table, *, markup: bool = True) -> None:
         console.print(table.caption, style="dim italic")
 
 
-def _least_width(console: Console, table: Table) -> int:
-    """Columns of the terminal that the table needs, with its text wrapped and its numbers whole."""
-    options = console.options.update(max_width=_BOUNDLESS)
-    natural = [max(Measurement.get(console, options, cell).maximum for cell in _cells(one)) for one in table.columns]
-    least = [max(_least(console, one, cell) for cell in _cells(one)) for one in table.columns]
+def _around(console: Console, table: Table, natural: Sequence[int]) -> int:
+    """Columns of the terminal beside the cells: padding and lines of the table."""
     titled = table.title, table.caption
     table.title = table.caption = None
-    around = Measurement.get(console, options, table).maximum - sum(natural)
+    around = _measured(console, table).maximum - sum(natural)
     table.title, table.caption = titled
-    return sum(least) + around
+    return around
+
+
+def _measured(console: Console, cell: RenderableType) -> Measurement:
+    return Measurement.get(console, console.options.update(max_width=_BOUNDLESS), cell)
 
 
 def _least(console: Console, column: Column, cell: RenderableType) -> int:
-    found = Measurement.get(console, console.options.update(max_width=_BOUNDLESS), cell)
+    found = _measured(console, cell)
     return found.maximum if column.no_wrap or column.justify == "right" else found.minimum
 
 

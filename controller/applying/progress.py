@@ -2,10 +2,22 @@
 
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Final, Self, TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Column
+
+_BESIDE: Final = 30
+"""Columns of the terminal for a bar, counts and the time, beside what is being done."""
+
+_MOST: Final = 56
+_LEAST: Final = 16
+
+
+def doing_column(room: int) -> Column:
+    """The column of a progress bar that says what is being done: as wide as there is room, cut with an ellipsis."""
+    return Column(width=max(_LEAST, min(_MOST, room)), no_wrap=True, overflow="ellipsis")
 
 
 class Bars:
@@ -13,7 +25,8 @@ class Bars:
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False)
-        columns = (TextColumn("{task.description:<48}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        doing = TextColumn("{task.description}", table_column=doing_column(self._console.width - _BESIDE))
+        columns = (doing, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._bars = Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
         self._task: TaskID | None = None
 
@@ -43,7 +56,7 @@ class Bars:
 
     def say(self, sentence: str) -> None:
         """Print a sentence above the bar."""
-        self._console.print(f"eeectl: {sentence}", markup=False, soft_wrap=True)
+        self._console.print(f"eeectl: {sentence}", markup=False, soft_wrap=not self._console.is_terminal)
 
 
 class Log:

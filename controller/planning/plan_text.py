@@ -8,27 +8,29 @@ from eee_testbed.controller.model.state import Change, PortChange, PortState, St
 from eee_testbed.controller.planning.multi_tree import Head, Room
 from eee_testbed.controller.planning.proof import ProvedPlan, ProvedRollback
 from eee_testbed.controller.planning.steps import Plan, Step
+from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.lab.model import Lab
 
 _SHOWN_COUNT = 4
+_INDENT = 12  # of what a narrow terminal wraps, below what is done
 
 
 def print_head(lab: Lab, head: Head) -> None:
     """Print a plan's trees and path lengths, and how much of the switches' tables it needs."""
     links = {link.number: link.name for link in lab.trunks()}
-    print(f"lab {head.lab}, policy {head.policy}")
-    print(f"start: {head.start}")
+    print_text(f"lab {head.lab}, policy {head.policy}")
+    print_text(f"start: {head.start}")
     for vlan in head.vlans.vlans:
         names = ", ".join(links[number] for number in sorted(vlan.links)) or "no cable between switches"
-        print(f"VLAN {vlan.vid} for hosts of {', '.join(vlan.roots)}: {names}")
-    print(
+        print_text(f"VLAN {vlan.vid} for hosts of {', '.join(vlan.roots)}: {names}")
+    print_text(
         f"{len(head.vlans.vlans)} VLANs; switches between two hosts: {head.paths.mean_switches:.2f} on average "
         f"(a host and itself included), {head.paths.longest_switches} at most"
     )
-    print(f"VLANs at once, the default one included: {_room(head.vlan_room)}")
-    print(f"static entries: {_room(head.static_entry_room)}")
+    print_text(f"VLANs at once, the default one included: {_room(head.vlan_room)}")
+    print_text(f"static entries: {_room(head.static_entry_room)}")
     learning = "would find every host" if head.shared_learning else "would lose frames: keep one table for each VLAN"
-    print(f"one forwarding table for all VLANs (shared learning) {learning}")
+    print_text(f"one forwarding table for all VLANs (shared learning) {learning}")
 
 
 def _room(room: Room) -> str:
@@ -40,12 +42,12 @@ def _room(room: Room) -> str:
 def print_steps(plan: Plan, *, every_step: bool = False) -> None:
     """Print a plan's steps, one line for each kind of step, or for each step."""
     if not plan.steps:
-        print("nothing to do")
+        print_text("nothing to do")
         return
     if every_step:
         for number, step in enumerate(plan.steps, start=1):
             doing = f"{target_of(step.change)}: {words_of(step.change)}"
-            print(f"{number:5} {step.stage:5} {doing}; {step.reason}; {step.disruption}")
+            print_text(f"{number:5} {step.stage:5} {doing}; {step.reason}; {step.disruption}", indent=_INDENT)
     else:
         kinds: dict[tuple[str, int, str, str], list[str]] = {}
         for step in plan.steps:
@@ -53,12 +55,11 @@ def print_steps(plan: Plan, *, every_step: bool = False) -> None:
             kinds.setdefault(kind, []).append(target_of(step.change))
         for (stage, number, reason, cost), targets in kinds.items():
             more = f" and {len(targets) - _SHOWN_COUNT} more" if len(targets) > _SHOWN_COUNT else ""
-            print(
-                f"{stage:5} {number:3} {len(targets):5} x {reason}; {cost}: {', '.join(targets[:_SHOWN_COUNT])}{more}"
-            )
-    print(f"{counted(len(plan.steps), 'step')}, each proved: {_proved(plan)}")
+            words = f"{reason}; {cost}: {', '.join(targets[:_SHOWN_COUNT])}{more}"
+            print_text(f"{stage:5} {number:3} {len(targets):5} x {words}", indent=_INDENT)
+    print_text(f"{counted(len(plan.steps), 'step')}, each proved: {_proved(plan)}")
     for phrase in lost_lines(plan):
-        print(f"a rollback cannot type this line again: {phrase}")
+        print_text(f"a rollback cannot type this line again: {phrase}")
 
 
 def _proved(plan: Plan) -> str:

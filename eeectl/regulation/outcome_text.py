@@ -65,7 +65,7 @@ def show(
         )
     print_table(console, table)
     for note in notes:
-        console.print(note, markup=False, soft_wrap=True)
+        console.print(note, markup=False, soft_wrap=not console.is_terminal)
     print("nothing was changed" if folder is None else f"{folder}: the lab is restored")
 
 

@@ -20,6 +20,7 @@ from eee_testbed.eeectl.program_list import plain_program, print_programs
 from eee_testbed.eeectl.program_options import ProgramOptions, program_of
 from eee_testbed.eeectl.set_options import pairs
 from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.lab.yaml_source import YamlSource
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
 from eee_testbed.measuring.experiments.traffic import node_traffic, read_traffic
@@ -36,7 +37,7 @@ _TRAFFIC: Final = "traffic.json"
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 
 
-bench_app = App(name="bench", usage="Usage: eeectl bench [OPTIONS] [PROGRAM | -- COMMAND...]")
+bench_app = App(name="bench", usage="Usage: eeectl bench [PROGRAM] [OPTIONS] [-- COMMAND...]")
 
 
 @bench_app.default
@@ -103,7 +104,10 @@ def _show(
     energies = Energies(RunSamples(result.folder))
     metered = {trial.number: found for trial in trials if trial.valid and (found := energies.of(trial)) is not None}
     report = BenchReport(program, result.folder, trials, measured["parameters"], placement, notes, metered)
-    print(json.dumps(report.plain(), indent=1) if as_json else report.text())
+    if as_json:
+        print(json.dumps(report.plain(), indent=1))
+    else:
+        print_text(report.text())
     if result.outcome.cause is not None:
         raise result.outcome.cause
     if result.outcome.interrupted:

@@ -10,6 +10,7 @@ from eee_testbed.analysis.fitted_part import Part
 from eee_testbed.analysis.run_lab import run_folder
 from eee_testbed.eeectl.output_file import require_place
 from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_text import print_text
 
 if TYPE_CHECKING:
     from eee_testbed.analysis.fit_runs import FitResult
@@ -76,6 +77,6 @@ def _print(result: "FitResult", output: Path | None) -> None:
     if result.failures:
         print()
     for sentence in result.failures:
-        print(f"not fitted: {sentence}")
+        print_text(f"not fitted: {sentence}")
     if output is not None:
         print(f"written to {output}")

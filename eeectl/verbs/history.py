@@ -31,6 +31,7 @@ from eee_testbed.eeectl.journal_text import interruptible, journal_of, print_dif
 from eee_testbed.eeectl.lab_name import LabName, known_lab, lab_in_reach
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
+from eee_testbed.lab.fitting_text import print_text
 
 history_app = App(name="history")
 rollback_app = App(name="rollback")
@@ -61,7 +62,7 @@ def history(lab: LabName = "", *, as_json: Annotated[bool, Parameter(name="--jso
         rows = [_plain(change, restored) for change in changes]
         print(json.dumps({"lab": known.name, "operand": folder.operand, "changes": rows}, indent=1))
     elif not changes:
-        print(f"lab {known.name}: this machine has changed nothing there")
+        print_text(f"lab {known.name}: this machine has changed nothing there")
     else:
         table = Table("NO", "WHEN, UTC", "BY", "COMMAND", "STEPS", "STATE", box=None, pad_edge=False)
         for _, own in groupby(changes, key=lambda change: change.record.begun.run or change.number):
@@ -164,8 +165,8 @@ def rollback(
         for change in chosen:
             if status := interruptible(work, lambda own=change: stay.append(take_back(work, own))):  # type: ignore[misc]
                 return status
-            print(f"change {change.number}, {change.record.described}, was rolled back", flush=True)
-    print(f"verified: {as_it_was(stay[-1], f'before change {chosen[-1].number}')}.")
+            print_text(f"change {change.number}, {change.record.described}, was rolled back")
+    print_text(f"verified: {as_it_was(stay[-1], f'before change {chosen[-1].number}')}.")
     return DONE
 
 
@@ -185,6 +186,6 @@ def _show(found: State, left: State, planned: Sequence[tuple[PastChange, ProvedR
     words = "somebody changed settings since, and the rollback undoes that as well; it takes"
     print_differences(words, "", diff(found, left), sys.stderr)
     for change, plan in planned:
-        print(f"roll back change {change.number}, {change.record.described}: {counted(len(plan.steps), 'step')}")
+        print_text(f"roll back change {change.number}, {change.record.described}: {counted(len(plan.steps), 'step')}")
         if len(planned) == 1:
             print_steps(plan)

@@ -185,7 +185,11 @@ def _measure(folder: "StudyFolder", known: Lab, console: Console, views: ViewOpt
     finally:
         pace.restore()
     if status == INTERRUPTED:
-        console.print(f"stopped; `eeectl study --resume {folder.path}` resumes it.", markup=False, soft_wrap=True)
+        console.print(
+            f"stopped; `eeectl study --resume {folder.path}` resumes it.",
+            markup=False,
+            soft_wrap=not console.is_terminal,
+        )
     return status
 
 

@@ -9,7 +9,14 @@ from typing import Final, Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from eee_testbed.controller.applying.progress import doing_column
+
 _LINE_EVERY_S: Final = 10.0
+_BESIDE: Final = 45
+"""Columns of the terminal for a short bar, counts and times, beside what is being done."""
+
+_WIDE: Final = 120
+"""Columns from which on the bar is long."""
 
 
 def in_words(seconds: float) -> str:
@@ -31,8 +38,8 @@ class RunProgress:
     def __init__(self, total: int, *, quiet: bool = False, now_s: Callable[[], float] = time.monotonic) -> None:
         self._console = Console(stderr=True, highlight=False, quiet=quiet)
         columns = (
-            TextColumn("{task.description:<56}"),
-            BarColumn(24),
+            TextColumn("{task.description}", table_column=doing_column(self._console.width - _BESIDE)),
+            BarColumn(24 if self._console.width >= _WIDE else 8),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
@@ -110,7 +117,7 @@ class RunProgress:
 
     def say(self, sentence: str) -> None:
         """Print a message above the bars."""
-        self._console.print(f"eeectl: {sentence}", markup=False, soft_wrap=True)
+        self._console.print(f"eeectl: {sentence}", markup=False, soft_wrap=not self._console.is_terminal)
 
     def _time_s(self) -> float:
         return self._now_s()

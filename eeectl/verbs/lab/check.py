@@ -14,8 +14,11 @@ from eee_testbed.controller.checking.cable_proposal import Proposal, cables_csv,
 from eee_testbed.controller.checking.lab_check import LabReport, check_lab
 from eee_testbed.controller.checking.switch_check import SwitchReport
 from eee_testbed.eeectl.lab_name import LabName, lab_operand, require_up
+from eee_testbed.eeectl.lab_text import size_text
 from eee_testbed.lab import durable
 from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_table import print_table
+from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.lab.model import Lab
 from eee_testbed.twin.lab.lifecycle import check_files
@@ -68,10 +71,8 @@ def check(
     if as_json:
         print(json.dumps(_json(known, report), indent=1))
     else:
-        print(
-            f"{known.folder}: {len(known.switches)} switches, {len(known.hosts)} hosts, {len(known.links)} cables, "
-            f"{len(known.strips)} power strips, {len(known.outlets)} outlets in use; no mistake found."
-        )
+        outlets = f"{len(known.outlets)} outlet{'' if len(known.outlets) == 1 else 's'} in use"
+        print_text(f"{known.folder}: {size_text(known)}, {outlets}; no mistake found.")
         if report is not None:
             _print(report)
     return 1 if report is not None and report.problems else 0
@@ -184,26 +185,26 @@ def _print(report: LabReport) -> None:
     table = Table(*headings, box=None, pad_edge=False, header_style="bold")
     for name, found in report.switches.items():
         table.add_row(name, *_row(found))
-    console.print(table)
+    print_table(console, table)
     for name, found in report.switches.items():
         for trial in found.trials:
             if not trial.worked:
-                print(f"{name} does not do {trial.what}, as the probe found: {trial.said}")
+                print_text(f"{name} does not do {trial.what}, as the probe found: {trial.said}")
     reached = sum(not contact.problem for contact in report.contacts)
-    print(f"{reached} of {len(report.contacts)} services answer and accept the login.")
+    print_text(f"{reached} of {len(report.contacts)} services answer and accept the login.")
     by_witness = Counter(verdict.witness for verdict in report.cables if verdict.finding == "confirmed")
     by = ", ".join(f"{count} by {_WITNESSES[witness]}" for witness, count in by_witness.items())
     unseen = sum(verdict.finding == "unseen" for verdict in report.cables)
-    print(
+    print_text(
         f"{by_witness.total()} of {len(report.cables)} cables are seen where cables.csv has them"
         f"{f' ({by})' if by else ''}; nothing was seen of {unseen}."
     )
     if report.unlisted:
-        print(f"Ports with link that cables.csv does not list: {', '.join(map(str, report.unlisted))}.")
+        print_text(f"Ports with link that cables.csv does not list: {', '.join(map(str, report.unlisted))}.")
     if report.down:
-        print(f"Enabled ports without link: {', '.join(map(str, report.down))}.")
+        print_text(f"Enabled ports without link: {', '.join(map(str, report.down))}.")
     for problem in report.problems:
-        print(problem)
+        print_text(problem)
 
 
 _WITNESSES = {"lldp": "LLDP", "address": "learned addresses", "link": "link", "": "nothing"}

@@ -18,6 +18,7 @@ from eee_testbed.eeectl.exit_status import REFUSED
 from eee_testbed.eeectl.lab_name import LabName, chosen
 from eee_testbed.eeectl.truth_text import print_truth
 from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.twin.lab import lifecycle as labs
 from eee_testbed.twin.lab.recording import record
 from eee_testbed.twin.machine.lab_clock import rate_of
@@ -92,10 +93,7 @@ def up(lab: LabName = "", *, rate: str = "") -> int:
             bar.update(tasks[doing], completed=done, total=of)
 
         made = labs.up(lab or os.environ.get("EEE_LAB", "virtual"), progress, rate)
-    print(
-        f"lab {made.name} is up: {len(made.switches)} switches, {len(made.hosts)} hosts, {len(made.links)} cables, "
-        f"{len(made.strips)} power strips; `eeectl lab status {made.name}` shows how to use it."
-    )
+    print_text(f"lab {made.name} is up: {show.size_text(made)}; `eeectl lab status {made.name}` shows how to use it.")
     return 0
 
 

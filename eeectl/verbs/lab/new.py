@@ -8,8 +8,10 @@ from typing import Annotated, Final
 
 from cyclopts import Parameter
 
+from eee_testbed.eeectl.lab_text import size_text
 from eee_testbed.eeectl.set_options import names_in
 from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.lab.folder import NAME, inventories, known_labs, load_lab
 from eee_testbed.lab.model import Lab
 from eee_testbed.lab.untrusted_files import read_text
@@ -32,7 +34,9 @@ def new(
     *,
     switches: int = 2,
     hosts: int = 4,
-    family: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = ("dell_powerconnect_55xx",),
+    family: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True, show_default=", ".join)] = (
+        "dell_powerconnect_55xx",
+    ),
     links: int = 2,
     shape: Shape = "complete",
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -76,10 +80,7 @@ def new(
         counts = {"switches": len(made.switches), "hosts": len(made.hosts), "links": len(made.links)}
         print(json.dumps({"lab": made.name, "folder": str(folder), **counts, "strips": len(made.strips)}, indent=1))
         return 0
-    print(
-        f"{folder}: {len(made.switches)} switches, {len(made.hosts)} hosts, {len(made.links)} cables, "
-        f"{len(made.strips)} power strips; `eeectl lab up {operand}` brings it up."
-    )
+    print_text(f"{folder}: {size_text(made)}; `eeectl lab up {operand}` brings it up.")
     return 0
 
 

@@ -12,7 +12,7 @@ from eee_testbed.measuring.live.state.view import LabView
 
 def as_text(view: LabView, width: int) -> RenderableType:
     """The whole view, `width` characters wide."""
-    links = Table(box=None, padding=(0, 1, 0, 1), show_edge=False)
+    links = Table(box=None, padding=(0, 1, 0, 0), show_edge=False)
     for name, meaning in COLUMNS.items():
         links.add_column(f"{name}\n{meaning}", header_style="dim", no_wrap=True)
     rows = chosen(view, "all links", "trunks first")

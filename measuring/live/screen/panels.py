@@ -38,6 +38,8 @@ def head(view: LabView, width: int) -> Text:
         name, state = view.lab, " · live, nothing is kept" if view.study is None else " · no run has begun"
     long, short = f"{answering} of {of} devices answer  {time}", f"{answering}/{of} answer  {time}"
     right = long if len(name) + len(state) + len(long) + 3 <= width else short
+    if right == short and view.run is None and view.study is None:
+        state = " · live"  # the panel of trials says that nothing is kept
     room = width - len(state) - len(right) - 3
     if len(name) > room:
         name = name[: max(0, room - 1)] + "…"
