@@ -9,6 +9,8 @@ from typing import Final, Self
 from eee_testbed.benchmarks.figures import FigureRule
 from eee_testbed.benchmarks.program import Answer
 
+_SHOWN: Final = 100  # characters of a line of output, in a sentence
+
 
 @dataclass(frozen=True, slots=True)
 class FigureSet:
@@ -52,13 +54,20 @@ class FigureReader:
             found = rule.read(text)
             figures |= {one.name: one for one in found}
             if not found and not rule.optional and not rule.where and right is not False:
-                right, why = False, f"it printed nothing like '{rule.expression}', so figure {rule.name} is missing."
+                printed = f"it printed nothing like '{rule.expression}'"
+                right, why = False, f"{printed}, so figure {rule.name} is missing; {_last_line(text)}."
         for pattern in self.rights:
             if right is False:
                 break
             right = bool(re.search(pattern, text, re.MULTILINE))
             why = "" if right else f"it did not print '{pattern}'."
         return Answer(right, why, tuple(figures.values()), answer.loop_ns)
+
+
+def _last_line(text: str) -> str:
+    """What a program printed last, for a person who looks for the right expression."""
+    lines = text.strip().splitlines()
+    return f"its last line is {lines[-1][:_SHOWN]!r}" if lines else "it printed nothing"
 
 
 NOTHING_MORE: Final = FigureReader()

@@ -349,8 +349,9 @@ def _require_complete(job: _Job, facts_of: Mapping[str, Mapping[str, Any]]) -> N
     lacking = {name: facts["missing"] for name, facts in facts_of.items() if facts["missing"]}
     if lacking:
         name, absent = next(iter(lacking.items()))
-        others = f" (and {len(lacking) - 1} more lack something)" if len(lacking) > 1 else ""
-        sentence = f"lacks {', '.join(absent)}, which {job.program} needs{others}: install it on every node."
+        others = [other for other, what in lacking.items() if what == absent and other != name]
+        also = f" (so does {', '.join(others)})" if others else ""
+        sentence = f"lacks {', '.join(absent)}, which program {job.program} needs{also}: install it on every node."
         raise DeviceError(name, sentence)
 
 

@@ -17,6 +17,7 @@ from eee_testbed.controller.applying.run_notes import RunNote, RunNotes
 from eee_testbed.controller.applying.statefolder import StateFolder, digest_of
 from eee_testbed.controller.applying.work import Work
 from eee_testbed.controller.model.state import Change, State, diff
+from eee_testbed.controller.planning.plan_text import counted
 from eee_testbed.controller.planning.proof import ProvedPlan
 from eee_testbed.controller.planning.rollback import Position, Return
 from eee_testbed.controller.planning.site import management_of
@@ -91,7 +92,8 @@ def restored_words(applied: Applied) -> str:
     """How a lab was restored, in a sentence."""
     if applied.plan is None or applied.stays:
         return f"{as_it_was(applied.stays, 'before the run')}."
-    return f"the lab was restored to its state before the run: {len(applied.plan.changes)} settings."
+    restored = counted(len(applied.plan.changes), "setting")
+    return f"the lab was restored to its state before the run: {restored}."
 
 
 def finish_interrupted(work: Work) -> list[str]:

@@ -153,3 +153,11 @@ def test_osu_has_bandwidths_and_what_has_no_sizes(recorded: Callable[[str], str]
 def test_a_rule_of_a_set_may_lack_in_an_output() -> None:
     rule = FigureRule("steps", "1", r"steps (\d+)", optional=True)
     assert FigureReader((rule,)).added_to(_NOTHING, "nothing") == _NOTHING
+
+
+def test_a_missing_figure_shows_what_was_printed_last() -> None:
+    reader = FigureReader.of([r"time=Time = ([\d.]+) s"])
+    answer = reader.added_to(Answer(right=None), "steps 200\nelapsed: 0.41 seconds\n\n")
+    assert answer.right is False
+    assert answer.why.endswith("so figure time is missing; its last line is 'elapsed: 0.41 seconds'.")
+    assert reader.added_to(Answer(right=None), "\n").why.endswith("it printed nothing.")
