@@ -31,7 +31,9 @@ from scipy.stats import t as student
 
 from eee_testbed.simulation.description import Description
 from eee_testbed.simulation.point import begin
+from evaluation import recording
 from evaluation.accuracy.booksim2_cases import CASES, Case
+from evaluation.records import Figure
 
 if TYPE_CHECKING:
     from eee_engine import SimulatedInterval
@@ -243,6 +245,32 @@ def difference(theirs: Sequence[float], own: Sequence[float]) -> Difference:
     return Difference(fmean(own) / wanted - 1, float(student.ppf(0.975, freedom)) * sqrt(sum(parts)) / wanted)
 
 
+class Agreement:
+    """How many comparisons agreed so far, and which differed most, in percent."""
+
+    def __init__(self) -> None:
+        self._compared = 0
+        self._failed = 0
+        self._most_percent = 0.0
+
+    @property
+    def failed(self) -> bool:
+        """Whether any did."""
+        return bool(self._failed)
+
+    @property
+    def figure(self) -> Figure:
+        """For the records: the largest difference, and how many were within what is allowed."""
+        held = f"{self._compared - self._failed} of {self._compared}"
+        return Figure(value=self._most_percent, held=held, n=self._compared)
+
+    def add(self, difference: float, *, failed: bool) -> None:
+        """One more comparison; the difference is a share."""
+        self._compared += 1
+        self._failed += failed
+        self._most_percent = max(self._most_percent, 100 * difference, key=abs)
+
+
 class Kept:
     """Finished runs, in a file of one JSON object a line."""
 
@@ -276,12 +304,14 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--keep", type=Path, help="file for finished runs")
     parser.add_argument("--seconds", type=float, default=1e9, help="end after so long")
+    recording.add_argument(parser)
     asked = parser.parse_intermixed_args()
+    records = recording.begin(asked)
     program = asked.program.resolve()
     kept = Kept(asked.keep, time.monotonic() + asked.seconds)
     print("| network | saturation | BookSim2's means | ours, difference in % | p99 at 0.8 |")
     print("| --- | --- | --- | --- | --- |")
-    worst = False
+    agreement = Agreement()
     for name in asked.cases or CASES:
         case = CASES[name]
         most = kept.of(f"saturation {case}", partial(_saturation_of, case))["load"]
@@ -298,11 +328,12 @@ def main() -> int:
                 late = " / ".join(f"{fmean(tail):.1f}" for tail in tails)
                 if abs(fmean(tails[1]) - fmean(tails[0])) > 1 and difference(*tails).exceeds(0.03):
                     failed, late = True, f"{late} FAILED"
-            worst |= failed
+            agreement.add(off.mean, failed=failed)
             means.append(f"{fmean(one.mean for one in theirs):.2f}")
             differences.append(f"{100 * off.mean:+.2f} ± {100 * off.half:.2f}{' FAILED' if failed else ''}")
         print(f"| {name} | {most:.2f} | {'; '.join(means)} | {'; '.join(differences)} | {late} |", flush=True)
-    return int(worst)
+    records.append({"latency": agreement.figure})
+    return int(agreement.failed)
 
 
 def _both(

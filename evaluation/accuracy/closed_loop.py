@@ -33,9 +33,10 @@ from eee_testbed.simulation.replay.readers.reading import Options
 from eee_testbed.simulation.replay.readers.recorder import files_of
 from eee_testbed.simulation.replay.readers.table import RECORDED, import_trace
 from eee_testbed.simulation.replay.replayed import replay
-from evaluation import quiet
+from evaluation import recording
 from evaluation.accuracy.alltoall_engine import MIWA as POLICY
 from evaluation.accuracy.miwa_live import hosts_of, measured, options, require_root, write_experiment, write_lab
+from evaluation.records import Figure
 
 _MBPS: Final = 1000.0
 _WARM_UP: Final = 10
@@ -144,9 +145,10 @@ def main() -> int:
     """Record, replay, print."""
     parser = options(__doc__, [65_536], [2500], "auto")
     parser.add_argument("--iterations", type=int, default=40)
+    recording.add_argument(parser)
     given = parser.parse_args()
     require_root()
-    quiet.require(given)
+    records = recording.begin(given)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         experiment = prepare(folder, given.hosts, given.arrays, given.sleeps, given.iterations)
@@ -154,6 +156,9 @@ def main() -> int:
         run = measured(lab, experiment, given.rate, given.runs or folder)
         found = loops_of(run, str(lab), folder)
     print(json.dumps([plain(one) for one in found], indent=1))
+    if found:
+        worst = max(found, key=lambda one: abs(one.run_time_error_percent))
+        records.append({"run time": Figure(value=worst.run_time_error_percent, n=len(found))})
     return 0 if found else 1
 
 

@@ -18,6 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from evaluation import recording
+from evaluation.records import Figure
 from tests.support import ROOT
 
 _FORCED_SIZES: Final = (1, 7, 8, 9, 64, 1023, 1024, 1025, 2048, 8191, 8192, 8193, 20_000, 65_536)
@@ -223,9 +225,9 @@ class Comparison:
         return sum(self._compared.values())
 
     @property
-    def differs(self) -> bool:
-        """Whether any call does."""
-        return any(self._different.values())
+    def different(self) -> int:
+        """How many calls were."""
+        return sum(self._different.values())
 
     def add(self, given: Sequence[Call], theirs: Sequence[list[str]], own: Sequence[tuple[str, list[str]]]) -> None:
         """Compare the same calls."""
@@ -244,7 +246,7 @@ class Comparison:
         print("| operation | calls | different |\n| --- | --- | --- |")
         for kind, compared in self._compared.items():
             print(f"| {kind} | {compared} | {self._different.get(kind, 0)} |")
-        print(f"| all | {self.calls} | {sum(self._different.values())} |")
+        print(f"| all | {self.calls} | {self.different} |")
 
 
 def built(folder: Path) -> tuple[Path, Path]:
@@ -264,12 +266,13 @@ def main() -> int:
     parser.add_argument("ranks", nargs="*", type=int, help="default: 2 to 16")
     parser.add_argument("--most", type=int, default=(1 << 21) + 1, help="bytes of a vector or block, most")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
+    recording.add_argument(parser)
     asked = parser.parse_args()
     version = subprocess.run(["mpirun", "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
     if "Open MPI) 4.1" not in version:
         print(f"mpirun is not Open MPI 4.1, whose tables are compared: {version.splitlines()[0]}", file=sys.stderr)
         return 1
-    comparison = Comparison()
+    records, comparison = recording.begin(asked), Comparison()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         theirs, own = built(folder)
@@ -286,7 +289,9 @@ def main() -> int:
                     compare(given, algorithm.words)
             print(f"{ranks} ranks: {comparison.calls} calls so far", file=sys.stderr, flush=True)
     comparison.print()
-    return int(comparison.differs)
+    equal = comparison.calls - comparison.different
+    records.append({"sends": Figure(value=equal, held=f"{equal:,} of {comparison.calls:,}", n=comparison.calls)})
+    return int(comparison.different > 0)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,8 @@ from eee_testbed.simulation.replay.hosts import HOSTS
 from eee_testbed.simulation.replay.program import Program
 from eee_testbed.simulation.replay.rank_calls import ProgramWriter
 from eee_testbed.simulation.replay.records import records
+from evaluation import recording
+from evaluation.records import Figure
 
 _TIMES = (2500.0, 1000.0, 6.0)
 """LogGOPSim's L and g in ns, G in ns for each byte."""
@@ -186,7 +188,9 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--large", type=int, default=0, help="ranks of a speed comparison; 0: none")
+    recording.add_argument(parser)
     given = parser.parse_args()
+    records = recording.begin(given)
     rng = random.Random(given.seed)  # noqa: S311 - programs are to be the same each time
     equal, most = 0, 0.0
     for number in range(given.programs):
@@ -203,6 +207,7 @@ def main() -> int:
     if given.large:
         found["speed"] = _speed(given.folder, given.large)
     print(json.dumps(found))
+    records.append({"ends": Figure(value=equal, held=f"{equal} of {given.programs}", n=given.programs)})
     return 0 if equal == given.programs else 1
 
 

@@ -17,7 +17,8 @@ from eee_engine import NetworkSimulation, network_facts
 
 from eee_testbed.simulation.description import Description
 from eee_testbed.simulation.point import begin
-from evaluation.accuracy.beside_booksim2 import difference, measure, saturation
+from evaluation import recording
+from evaluation.accuracy.beside_booksim2 import Agreement, difference, measure, saturation
 
 _SHARES: Final = (0.3, 0.7, 0.9)
 _PACKETS: Final = 40_000
@@ -116,10 +117,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("cases", nargs="*", help="default: all")
     parser.add_argument("--seeds", type=int, default=4)
+    recording.add_argument(parser)
     asked = parser.parse_intermixed_args()
+    records = recording.begin(asked)
     print("| network | saturation | share | flit | packet | difference | p99 |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    worst = 0
+    agreement = Agreement()
     for name in asked.cases or CASES:
         case = CASES[name]
         most = saturation(partial(_of_flits, case), lambda _load: _LEAST_CYCLES)
@@ -130,14 +133,15 @@ def main() -> int:
             wanted, found = ([mean for mean, _ in side] for side in (flit, packet))
             off = difference(wanted, found)
             failed = off.exceeds(0.01 if share <= case.exact else 0.04)
-            worst |= failed
+            agreement.add(off.mean, failed=failed)
             late = " / ".join(f"{fmean(p99 for _, p99 in side):.1f}" for side in (flit, packet))
             print(
                 f"| {name} | {most:.3f} | {share:g} | {fmean(wanted):.2f} | {fmean(found):.2f} | "
                 f"{100 * off.mean:+.2f} ± {100 * off.half:.2f} %{' FAILED' if failed else ''} | {late} |",
                 flush=True,
             )
-    return worst
+    records.append({"latency": agreement.figure})
+    return int(agreement.failed)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ from eee_engine import NetworkSimulation, network_facts
 
 from eee_testbed.simulation.description import Description
 from eee_testbed.simulation.point import begin
+from evaluation import recording
+from evaluation.accuracy.beside_booksim2 import Agreement
 from evaluation.accuracy.packet_engine import CASES, Case
 
 _WARM_UP: Final = 3_000
@@ -89,24 +91,27 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("cases", nargs="*", help="default: all")
     parser.add_argument("--seeds", type=int, default=3)
+    recording.add_argument(parser)
     asked = parser.parse_intermixed_args()
+    records = recording.begin(asked)
     known: dict[str, Any] = {**CASES, **_MORE}
     print("| network at a load of 1 | | flit | packet | difference |")
     print("| --- | --- | --- | --- | --- |")
-    worst = 0
+    agreement = Agreement()
     for name in asked.cases or known:
         runs = [[measured(known[name], seed, engine) for seed in range(asked.seeds)] for engine in ("flit", "packet")]
         for figure in ("soon", "late", "drained"):
             flit, packet = ([getattr(one, figure) for one in side] for side in runs)
             off = _off(flit, packet)
             failed = abs(off) > _WITHIN
-            worst |= failed
+            agreement.add(off, failed=failed)
             print(
                 f"| {name} | {figure} | {fmean(flit):.4f} | {fmean(packet):.4f} | {100 * off:+.1f} %"
                 f"{' FAILED' if failed else ''} |",
                 flush=True,
             )
-    return worst
+    records.append({"accepted": agreement.figure})
+    return int(agreement.failed)
 
 
 if __name__ == "__main__":

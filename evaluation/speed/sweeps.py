@@ -8,11 +8,11 @@ Every round compares the bytes of both. Prints Markdown.
 import argparse
 import time
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from evaluation import quiet
+from evaluation import quiet, recording
+from evaluation.speed.figures import paired
 
 _DESCRIPTION: Final = {
     "name": "sweep",
@@ -46,9 +46,10 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     quiet.add_argument(parser)
+    recording.add_argument(parser)
     asked = parser.parse_args()
-    quiet.require(asked)
-    ratios = []
+    records = recording.begin(asked)
+    alone_s, together_s = [], []
     print("| round | one process (s) | several (s) | times as fast |\n| --- | --- | --- | --- |")
     for number in range(1, asked.rounds + 1):
         with TemporaryDirectory() as place:
@@ -56,9 +57,13 @@ def main() -> None:
             one_s, several_s = measure(1, alone), measure(asked.jobs, together)
             if (alone / "points.parquet").read_bytes() != (together / "points.parquet").read_bytes():
                 raise SystemExit("the two sweeps differ")
-        ratios.append(one_s / several_s)
-        print(f"| {number} | {one_s:.2f} | {several_s:.2f} | {ratios[-1]:.2f} |", flush=True)
-    print(f"\nMedian with {asked.jobs} processes: {median(ratios):.2f} times as fast.")
+        alone_s.append(one_s)
+        together_s.append(several_s)
+        print(f"| {number} | {one_s:.2f} | {several_s:.2f} | {one_s / several_s:.2f} |", flush=True)
+    speeds = [[1 / each for each in side] for side in (together_s, alone_s)]
+    ratio = paired("sweeps", "1/s", *speeds)
+    print(f"\nMedian with {asked.jobs} processes: {ratio.ratio:.2f} times as fast.")
+    records.append({"sweeps": ratio.figure()})
 
 
 if __name__ == "__main__":
