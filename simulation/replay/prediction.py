@@ -13,13 +13,10 @@ link, also on cards.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import hypot, sqrt
 from pathlib import Path
-from statistics import fmean
 from typing import Final
 
 import numpy as np
-from scipy.special import stdtrit
 
 from eee_testbed.analysis.calibration import Calibration
 from eee_testbed.analysis.interval import Interval
@@ -30,20 +27,18 @@ from eee_testbed.analysis.predict.sampling import Sampler
 from eee_testbed.analysis.predict.what_if import PHYS, WhatIf, parse_what_if
 from eee_testbed.lab.errors import LabError
 from eee_testbed.simulation.description import Description, Links
-from eee_testbed.simulation.energy import StateShares
 from eee_testbed.simulation.link_times import link_times
 from eee_testbed.simulation.pool import Pool, finished
 from eee_testbed.simulation.power_models import Carried, ModelPower, andujar, fitted
+from eee_testbed.simulation.replay.carried import carried_of, measured_mbps, packet_bits
 from eee_testbed.simulation.replay.comparison import utilization
 from eee_testbed.simulation.replay.node_power import by_load, by_use, running_nodes, unknown_of
 from eee_testbed.simulation.replay.on_network import node_links_follow, rate_mbps, size_of
 from eee_testbed.simulation.replay.replayed import Replayed, ReplayTask
 from eee_testbed.simulation.replay.results import ReplayResults
 from eee_testbed.simulation.replay.search import Asked, Search, best
+from eee_testbed.simulation.spreads import DRAWS, around, product, spread, total
 from eee_testbed.simulation.worker import Simulated
-
-DRAWS: Final = 8
-"""Replays of a question besides that at the values."""
 
 Done = Callable[[Asked, Simulated[Replayed]], None]
 """Called with each replay when it is on the disk."""
@@ -186,8 +181,8 @@ class NetworkReplays:
         slower = spread([asleep.run_time_s / awake.run_time_s for awake, asleep in pairs], least=0.0)
         power, nodes_watt, warnings = self._power(sleeps)
         watt = power.watt
-        all_watt = None if watt is None or nodes_watt is None else _sum(watt, nodes_watt)
-        energy = _product(power.ratio, slower)
+        all_watt = None if watt is None or nodes_watt is None else total(watt, nodes_watt)
+        energy = product(power.ratio, slower)
         return Prediction(
             what_if=question.what_if,
             where=self._description.name,
@@ -195,8 +190,8 @@ class NetworkReplays:
             slowdown_percent=Interval(*(100 * (value - 1) for value in (slower.value, slower.low, slower.high))),
             rest_percent=spread([100 * self._rest(one) for one in sleeps], least=0.0, most=100.0),
             network_watt=watt,
-            network_joule=None if watt is None else _product(watt, time_s),
-            all_joule=None if all_watt is None else _product(all_watt, time_s),
+            network_joule=None if watt is None else product(watt, time_s),
+            all_joule=None if all_watt is None else product(all_watt, time_s),
             saved_percent=Interval(*(100 * (1 - value) for value in (energy.value, energy.high, energy.low))),
             warnings=(*question.warnings(self._calibration), *self._cards(question), *warnings),
         )
@@ -214,20 +209,19 @@ class NetworkReplays:
 
     def _power(self, replays: Sequence[Replayed]) -> tuple[ModelPower, Interval | None, list[str]]:
         """The network's, that of all nodes, and what is doubtful about them."""
-        carried = [self._carried(one) for one in replays]
-        mbps = round(rate_mbps(self._description))
+        carried = [carried_of(self._description, one) for one in replays]
         switch = next(iter(self._calibration.power.switches.values()), None)
-        measured = [] if switch is None else list(switch.ports_of(""))
-        nearest = min(measured, key=lambda one: abs(one - mbps), default=0)
-        if switch is not None and abs(nearest - mbps) <= _ALIKE * nearest:
-            return fitted(carried, switch, nearest, 8 * self._packet_byte()), *self._nodes_by_load(carried)
+        nearest = None if switch is None else measured_mbps(self._description, switch)
+        if switch is not None and nearest is not None:
+            return fitted(carried, switch, nearest, packet_bits(self._description)), *self._nodes_by_load(carried)
         known = self._calibration.power.andujar
         every = [andujar(one, known or PAPER_POWER) for one in carried]
         source = "the paper's" if known is None else "the calibration's"
+        mbps = round(rate_mbps(self._description))
         said = f"no switch's ports were measured at {mbps} Mb/s: watts are {source} by Andujar's model."
-        ratio = _around([one.ratio for one in every])
-        watt = _around([one.watt for one in every if one.watt is not None])
-        nodes_watt = _around([by_use(carried[0].nodes, utilization(one), known or PAPER_POWER) for one in replays])
+        ratio = around([one.ratio for one in every])
+        watt = around([one.watt for one in every if one.watt is not None])
+        nodes_watt = around([by_use(carried[0].nodes, utilization(one), known or PAPER_POWER) for one in replays])
         return ModelPower("Andujar", ratio, watt), nodes_watt, [said]
 
     @cached_property
@@ -240,69 +234,15 @@ class NetworkReplays:
         known = self._calibration.power.nodes
         if not known:
             return None, ["no node's power was fitted: energy is that of the network alone."]
-        watt = _around([by_load(one.nodes, self._running, one.node_shares, known) for one in carried])
+        watt = around([by_load(one.nodes, self._running, one.node_shares, known) for one in carried])
         return watt, unknown_of(known, carried[0].node_shares)
-
-    def _packet_byte(self) -> int:
-        return self._description.router.packet_flits * self._programs.flit_byte
-
-    def _carried(self, one: Replayed) -> Carried:
-        routers, nodes, links = size_of(self._description)
-        sent = one.sent_byte - one.local_byte
-        cycles = 1e9 * one.run_time_s / self._programs.cycle_ns
-        flits = sent / self._programs.flit_byte
-        packets = max(sent / self._packet_byte(), float(one.messages), 1.0)
-        shares = one.shares if links else StateShares(idle=1.0)
-        return Carried(routers, nodes, links, shares, flits / nodes / cycles, 1 + one.hops / packets, one.node_shares)
 
 
 _TIMES: Final = ("mode", "hold", "sleep", "wake", "wake_during_sleep", "fast_wake", "deep_after")
 """Name the folder of a policy's replays."""
-
-_ALIKE: Final = 0.15
-"""Rates differ by no more: a network's is that of the payload, a port's that of the wire."""
 
 
 def with_policy(description: Description, links: Links, *, nodes_too: bool) -> Description:
     """With a policy of links between switches, and of links to nodes, too, if they have none of their own."""
     changes = {"links": links} | ({"node_links": links} if nodes_too else {})
     return description.model_copy(update=changes)
-
-
-def spread(values: Sequence[float], least: float, most: float = float("inf")) -> Interval:
-    """About the first value, with the deviation of all; exact if there is a single one.
-
-    >>> spread([2.0], 0.0)
-    Interval(value=2.0, low=2.0, high=2.0)
-    """
-    value, count = values[0], len(values)
-    if count == 1:
-        return Interval(value, value, value)
-    half = float(stdtrit(count - 1, 0.975)) * sqrt(fmean((one - value) ** 2 for one in values) * count / (count - 1))
-    return Interval(value, max(value - half, least), min(value + half, most))
-
-
-def _around(every: Sequence[Interval]) -> Interval:
-    """The first, as wide as its own errors and the spread of all values together."""
-    first, own = every[0], spread([one.value for one in every], 0.0)
-    value = first.value
-    return Interval(
-        value,
-        max(value - hypot(value - first.low, value - own.low), 0.0),
-        value + hypot(first.high - value, own.high - value),
-    )
-
-
-def _product(one: Interval, other: Interval) -> Interval:
-    """Of two values with independent errors."""
-    value = one.value * other.value
-    below = hypot((one.value - one.low) * other.value, (other.value - other.low) * one.value)
-    above = hypot((one.high - one.value) * other.value, (other.high - other.value) * one.value)
-    return Interval(value, max(value - below, 0.0), value + above)
-
-
-def _sum(one: Interval, other: Interval) -> Interval:
-    """Of two values with independent errors."""
-    value = one.value + other.value
-    below = hypot(one.value - one.low, other.value - other.low)
-    return Interval(value, max(value - below, 0.0), value + hypot(one.high - one.value, other.high - other.value))
