@@ -21,6 +21,14 @@ from eee_testbed.lab.fitting_table import print_table
 from eee_testbed.simulation.pool import Pool
 from eee_testbed.simulation.studies.estimate import corrected, estimated_s
 from eee_testbed.simulation.studies.expand import Case, cases_of, workload_axes
+from eee_testbed.simulation.studies.measured import (
+    MEASURED,
+    Energies,
+    MeasuredPower,
+    is_draw,
+    read_power,
+    with_measured,
+)
 from eee_testbed.simulation.studies.pairs import pairs_of
 from eee_testbed.simulation.studies.points import StudyPoint, StudyTask, tasks_of
 from eee_testbed.simulation.studies.results import POINTS, StudyResults, read_links
@@ -40,12 +48,13 @@ _WHOLE: Final = "-whole"
 
 @dataclass(frozen=True, slots=True)
 class StudyOptions:
-    """What is asked of a study: its whole set, advice in place of statements, a page, JSON."""
+    """What is asked of a study: its whole set, advice in place of statements, a calibration's watts, a page, JSON."""
 
     whole: bool
     advise: bool
     report: bool
     as_json: bool
+    power: Path | None = None
 
 
 def simulate_study_file(file: Path, output: Path | None, pool: Pool, processes: int, options: StudyOptions) -> int:
@@ -53,23 +62,38 @@ def simulate_study_file(file: Path, output: Path | None, pool: Pool, processes: 
     study = read_study(file)
     whole = options.whole or study.reduced is None
     cases = cases_of(study, file.parent, whole=whole)
-    folder = output or Path(_FOLDER) / (study.name + (_WHOLE if whole and study.reduced is not None else ""))
+    power = read_power(options.power) if options.power is not None else None
+    if power is not None:
+        cases = with_measured(cases, power)
+    whole_name = study.name + (_WHOLE if whole and study.reduced is not None else "")
+    folder = output or Path(_FOLDER) / (whole_name + (f"-{MEASURED}" if power is not None else ""))
     results = StudyResults(folder, cases)
     tasks = tasks_of(cases)
     with keeping(lambda: len(results.points), "point", folder), results.alone():
         _run(study, tasks, results, pool, processes, whole=whole)
-    found = _report(study, cases, results, len(tasks), whole=whole)
+    found = _report(study, cases, results, len(tasks), power, whole=whole)
     page = _write_page(found, folder) if options.report or options.advise else None
     _show(found, folder, page, options)
     return DONE
 
 
-def _report(study: Study, cases: Sequence[Case], results: StudyResults, asked: int, *, whole: bool) -> "StudyReport":
+def _report(
+    study: Study,
+    cases: Sequence[Case],
+    results: StudyResults,
+    asked: int,
+    power: MeasuredPower | None,
+    *,
+    whole: bool,
+) -> "StudyReport":
     from eee_testbed.simulation.report.studies import StudyReport  # noqa: PLC0415 - drawing takes a second to load
 
     left_out = study.reduced.leaves_out if study.reduced is not None and not whole else []
-    data = StudyData(cases, pairs_of(results.points, cases), partial(read_links, results.folder))
-    return StudyReport(study, results.folder, data, workload_axes(study), left_out, asked)
+    pairs = pairs_of(results.points, cases)
+    drawn = [pair for pair in pairs if power is not None and is_draw(pair)]
+    shown = [pair for pair in pairs if power is None or not is_draw(pair)]
+    data = StudyData(cases, shown, partial(read_links, results.folder))
+    return StudyReport(study, results.folder, data, workload_axes(study), left_out, asked, power, drawn)
 
 
 def _write_page(found: "StudyReport", folder: Path) -> Path:
@@ -86,12 +110,15 @@ def _show(found: "StudyReport", folder: Path, page: Path | None, options: StudyO
     if options.as_json:
         plain: dict[str, Any] = {"folder": str(folder), "points": len(found.data.pairs)}
         plain |= {"statements": [_statement(one) for one in statements], "choices": [_choice(one) for one in choices]}
+        plain |= {"energies": [_energies(one) for one in found.energies]} if found.power is not None else {}
         print(json.dumps(plain | ({"report": str(page)} if page else {}), indent=1))
         return
     if options.advise:
         _print_choices(found.study.name, choices)
     else:
         _print_statements(statements)
+    if found.power is not None:
+        _print_energies(found.energies, found.power)
     print(f"points: {folder / POINTS}")
     if page is not None:
         print(f"report: {page}")
@@ -109,6 +136,17 @@ def _choice(one: "Choice") -> dict[str, Any]:
         "cluster_joule": _plain(one.cluster_joule),
     }
     return {"labels": dict(one.labels), **figures, "seeds": one.seeds, "beaten_by": one.beaten_by}
+
+
+def _energies(one: Energies) -> dict[str, Any]:
+    figures = {
+        "slowdown_percent": one.slowdown_percent,
+        "paper_joule": one.paper_joule,
+        "paper_saved_percent": one.paper_saved_percent,
+        "measured_joule": one.measured_joule,
+        "measured_saved_percent": one.measured_saved_percent,
+    }
+    return {"labels": list(one.labels)} | {name: _plain(found) for name, found in figures.items()}
 
 
 def _plain(one: Interval) -> dict[str, float | None]:
@@ -145,6 +183,24 @@ def _print_choices(name: str, choices: Sequence["Choice"]) -> None:
         style = "strike" if one.beaten_by else None
         table.add_row(one.name, *cells, one.beaten_by, style=style)
     print_table(Console(), table)
+
+
+def _print_energies(found: Sequence[Energies], power: MeasuredPower) -> None:
+    from eee_testbed.simulation.report.measured import remarks  # noqa: PLC0415 - drawing takes a second to load
+
+    caption = " ".join(remarks(power))
+    table = Table(title=f"energy with {power.switch_name}", caption=caption, box=SIMPLE_HEAD, pad_edge=False)
+    for column in ("choice", "slowdown", "saved, the paper's watts", f"saved, {power.switch_name}", "network"):
+        table.add_column(column, justify="left" if column == "choice" else "right")
+    for one in found:
+        cells = (
+            _with_unit(one.slowdown_percent, "%"),
+            _with_unit(one.paper_saved_percent, "%"),
+            _with_unit(one.measured_saved_percent, "%"),
+            _with_unit(one.measured_joule, "J"),
+        )
+        table.add_row(" ".join(one.labels), *cells)
+    print_table(Console(), table, markup=False)
 
 
 def _with_unit(one: Interval, unit: str) -> str:

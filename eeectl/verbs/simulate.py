@@ -51,6 +51,7 @@ def simulate(
     best: Annotated[bool, Parameter(negative="")] = False,
     whole: Annotated[bool, Parameter(negative="")] = False,
     advise: Annotated[bool, Parameter(negative="")] = False,
+    power: Path | None = None,
     bound_slowdown: Annotated[float, Parameter(validator=Number(gte=0))] = 1.0,
     report: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -76,6 +77,8 @@ def simulate(
         Of a study: all simulations, not its reduced set.
     advise
         Of a study: say which networks and policies no other beats in run time and energy, with a page.
+    power
+        Of a study: a calibration of `eeectl fit`. Adds links with its hold, Ts and Tw, and energy with its watts.
     bound_slowdown
         With --best: the slowdown that is allowed, in percent.
     report
@@ -99,9 +102,9 @@ def simulate(
         if is_study(file):
             _refuse_for_studies(best=best, engine=engine is not None)
             processes = mpi_processes() - 1 if mpi else jobs
-            options = StudyOptions(whole=whole, advise=advise, report=report, as_json=as_json)
+            options = StudyOptions(whole=whole, advise=advise, report=report, as_json=as_json, power=power)
             return simulate_study_file(file, output, pool, processes, options)
-        description = _description(file, engine, for_studies="--whole" if whole else "--advise" if advise else "")
+        description = _description(file, engine, for_studies=_of_studies(whole=whole, advise=advise, power=power))
         folder = output or Path(_FOLDER) / description.name
         if best and description.programs is None:
             raise LabError("--best tries links' policies on programs: write programs in the simulation's file.")
@@ -111,6 +114,12 @@ def simulate(
                 return best_policy(description, folder, pool, bound_slowdown, as_json=as_json)
             return _simulate_programs(description, folder, pool, report=report, as_json=as_json)
         return _simulate(description, folder, pool, report=report, as_json=as_json)
+
+
+def _of_studies(*, whole: bool, advise: bool, power: Path | None) -> str:
+    """An option that is given and that studies alone have, or nothing."""
+    given = {"--whole": whole, "--advise": advise, "--power": power is not None}
+    return next((name for name, is_given in given.items() if is_given), "")
 
 
 def _description(file: Path, engine: EngineName | Literal["auto"] | None, *, for_studies: str) -> "Description":

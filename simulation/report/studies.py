@@ -13,8 +13,10 @@ from eee_testbed.analysis.report.section import Section
 from eee_testbed.analysis.report.table import Cell, Column, Table
 from eee_testbed.simulation.replay.comparison import over_seeds
 from eee_testbed.simulation.report.beyond import BEYOND
+from eee_testbed.simulation.report.measured import measured
 from eee_testbed.simulation.report.study_figures import distributions, front, trade_offs
 from eee_testbed.simulation.studies.advise import Choice, advised
+from eee_testbed.simulation.studies.measured import Energies, MeasuredPower, energies_of
 from eee_testbed.simulation.studies.pairs import Pair, by
 from eee_testbed.simulation.studies.papers import PAPERS
 from eee_testbed.simulation.studies.statement import Judged, Outcome, StudyData, judged
@@ -37,6 +39,16 @@ class StudyReport:
     workloads: Sequence[str]
     left_out: Sequence[str]
     asked: int
+    power: MeasuredPower | None = None
+    """A calibration whose watts are shown beside the paper's; its drawn times are in `drawn` alone."""
+
+    drawn: Sequence[Pair] = ()
+
+    @property
+    def energies(self) -> list[Energies]:
+        """With the calibration's watts; none without one."""
+        every = [*self.data.pairs, *self.drawn]
+        return [] if self.power is None else energies_of(every, self.data.cases, self.power)
 
     @property
     def judged(self) -> list[Judged]:
@@ -55,6 +67,7 @@ def report_of(found: StudyReport) -> Report:
     choices = found.choices
     sections = [_compared(statements)] if statements else []
     sections += [BEYOND[name](found.data.pairs) for name in found.study.shows]
+    sections += [measured(found.energies, found.power)] if found.power is not None else []
     sections += [_figures(found), _advice(choices), _simulated(found)]
     return Report(_findings(found, statements, choices), None, None, tuple(sections), doubts_of(sections), ())
 
@@ -86,8 +99,9 @@ def _findings(found: StudyReport, statements: Sequence[Judged], choices: Sequenc
     best = [one for one in choices if not one.beaten_by]
     if best:
         findings.append(Finding("Choices", f"{len(best)} of {len(choices)} are beaten by no other.", ("advice",)))
-    if len(found.data.pairs) < found.asked:
-        words = f"{len(found.data.pairs)} of {found.asked} points are simulated: the verdicts may change."
+    simulated = len(found.data.pairs) + len(found.drawn)
+    if simulated < found.asked:
+        words = f"{simulated} of {found.asked} points are simulated: the verdicts may change."
         findings.append(Finding("Incomplete", words))
     findings += [Finding("Left out", sentence) for sentence in found.left_out]
     return tuple(findings)
@@ -171,7 +185,7 @@ def _simulated(found: StudyReport) -> Section:
     """What was chosen, and what it cost: the last section."""
     rows: list[tuple[Cell, ...]] = [("chosen", sentence) for sentence in found.study.chosen]
     rows += [("left out", sentence) for sentence in found.left_out]
-    pairs: Sequence[Pair] = found.data.pairs
+    pairs: Sequence[Pair] = [*found.data.pairs, *found.drawn]
     spent_s = sum(one.point.replayed.process_s for one in pairs)
     rows += [
         ("points", f"{len(pairs)} of {found.asked}"),

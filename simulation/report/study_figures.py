@@ -165,11 +165,12 @@ def front(choices: Sequence[Choice]) -> Drawing:
         for number, one in enumerate(best):
             style = series_style(number)
             width, height = (error_bars([_ends(each)]) for each in (one.cluster_joule, one.run_time_s))
+            place = [one.cluster_joule.value * scale], [one.run_time_s.value * _KILO]
             axes.errorbar(
-                [one.cluster_joule.value * scale], [one.run_time_s.value * _KILO],
-                xerr=np.asarray(width) * scale, yerr=np.asarray(height) * _KILO,
-                marker=_MARKS[number % len(_MARKS)], color=style.colour, ls="", elinewidth=0.8, label=one.name,
+                *place, xerr=np.asarray(width) * scale, yerr=np.asarray(height) * _KILO,
+                fmt="none", ecolor=style.colour, elinewidth=0.8,
             )  # fmt: skip
+            axes.plot(*place, marker=_MARKS[number % len(_MARKS)], color=style.colour, ls="", label=one.name)
         label(axes, f"Energy of network and nodes ({unit})", "Run time (ms)")
         figure.legend(loc="outside lower center", ncols=2)
 

@@ -33,9 +33,9 @@ class Case:
 
     @property
     def awake_key(self) -> str:
-        """Equal for cases that differ in links alone, and in how these choose their holds."""
+        """Equal for cases that differ in links alone, in how these choose their holds, and in seeds."""
         return self.description.model_dump_json(
-            exclude={"links": True, "node_links": True, "card_links": True, "programs": {"bound"}}
+            exclude={"links": True, "node_links": True, "card_links": True, "seeds": True, "programs": {"bound"}}
         )
 
 

@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 
 from eee_testbed.eeectl.cli import run as eeectl
-from tests.support.studies import tiny
+from tests.support import ROOT
+from tests.support.studies import TINY, tiny
+
+_CALIBRATION = str(ROOT / "tests" / "support" / "releases" / "0.1.0" / "calibration.yaml")
 
 
 @pytest.fixture
@@ -58,10 +61,25 @@ def test_advice_is_a_table_and_a_page(file: Path, capsys: pytest.CaptureFixture[
     assert found["choices"][0]["run_time_s"]["low"] is None
 
 
-@pytest.mark.parametrize("option", ["--whole", "--advise"])
+def test_measured_watts_stand_beside_the_papers(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(TINY.replace("cycle_ns: 1.6", "cycle_ns: 128"), encoding="utf-8")
+    assert eeectl(["simulate", str(file), "--power", _CALIBRATION, "--report"]) == 0
+    out, err = capsys.readouterr()
+    assert "tiny: 11 points in the reduced set" in err
+    assert "energy with sw1" in out
+    assert "ring stencil measured" in out
+    assert "measured-1" not in out
+    assert Path("simulations/tiny-measured/figures/measured.svg").is_file()
+    assert eeectl(["simulate", str(file), "--power", _CALIBRATION, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["labels"][-1] for one in found["energies"]] == ["always-on", "deep", "measured"]
+    assert found["points"] == 3
+
+
+@pytest.mark.parametrize("option", ["--whole", "--advise", "--power=some.yaml"])
 def test_options_of_studies_are_refused_for_a_simulation(
     file: Path, capsys: pytest.CaptureFixture[str], option: str
 ) -> None:
     file.write_text("name: one\nnetwork: {kind: torus, radix: [4]}\nrouting: dor\nloads: [0.1]\n", encoding="utf-8")
     assert eeectl(["simulate", str(file), option]) == 1
-    assert f"{option} is for studies" in capsys.readouterr().err
+    assert f"{option.partition('=')[0]} is for studies" in capsys.readouterr().err

@@ -16,6 +16,7 @@ _WHOLE = {
     "andujar": 111,
     "beyond-bounds": 150,
     "beyond-sizes": 50,
+    "beyond-switches": 18,
     "georgakoudis-multi": 1440,
     "georgakoudis-single": 2520,
 }

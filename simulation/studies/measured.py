@@ -1,0 +1,153 @@
+"""A study with measured switches: links with a calibration's times, and its watts beside the papers'.
+
+To each case whose links never sleep a case is added with the policy of the calibration's first link (hold, Ts, Tw), and
+one for each draw of these times from their intervals; the k-th draw takes the seeds in turn. Watts are computed from
+points: those of a switch of the calibration, which each router is taken to be, and those of Andújar et al. (2023).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from eee_testbed.analysis.calibration import Calibration, LinkPolicy, SwitchPower, load_calibration
+from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.predict.asked_mode import asked_mode
+from eee_testbed.analysis.predict.sampling import Sampler
+from eee_testbed.analysis.predict.what_if import parse_what_if
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.link_times import link_times
+from eee_testbed.simulation.power_models import ModelPower, andujar, fitted
+from eee_testbed.simulation.replay.carried import carried_of, measured_mbps, packet_bits
+from eee_testbed.simulation.replay.on_network import node_links_follow, rate_mbps
+from eee_testbed.simulation.replay.prediction import with_policy
+from eee_testbed.simulation.spreads import DRAWS, around, product, spread
+from eee_testbed.simulation.studies.expand import Case
+from eee_testbed.simulation.studies.pairs import Pair
+
+MEASURED: Final = "measured"
+"""Value of the axis of links that a calibration adds; its draws are measured-1, measured-2, ..."""
+
+_AXIS: Final = "links"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredPower:
+    """A calibration's first switch, and the policy of its first link; None: it has none, or its links do not sleep."""
+
+    file: str
+    switch_name: str
+    switch: SwitchPower
+    policy: LinkPolicy | None
+    note: str
+
+
+def read_power(path: Path) -> MeasuredPower:
+    """Of a calibration file; LabError if it cannot be read, or has no watts, or has links that coalesce."""
+    found: Calibration = load_calibration(path)
+    name, switch = next(iter(found.power.switches.items()), ("", None))
+    if switch is None:
+        raise LabError(f"{path} has no power of a switch: `eeectl fit` a run that measured one, and use its file.")
+    policy = next(iter(found.links.values()), None)
+    if policy is not None and policy.kind == "coalescing":
+        raise LabError(f"{path} has links that coalesce, which programs are not replayed on: fit links that do not.")
+    sleeps = policy is not None and policy.kind != "off"
+    return MeasuredPower(str(path), name, switch, policy if sleeps else None, found.power.note)
+
+
+def with_measured(cases: Sequence[Case], power: MeasuredPower) -> list[Case]:
+    """The cases, and those with the calibration's links; LabError if it does not fit them."""
+    for case in cases:
+        if _AXIS not in case.labels or case.labels[_AXIS] == MEASURED:
+            raise LabError(f"--power adds '{MEASURED}' to the axis {_AXIS}: give the study one without that value.")
+        if measured_mbps(case.description, power.switch) is None:
+            rates = ", ".join(map(str, power.switch.ports_of(""))) or "no rate"
+            raise LabError(
+                f"{power.file} has ports of {power.switch_name} at {rates} Mb/s, and links of {case.key} have "
+                f"{rate_mbps(case.description):.0f} Mb/s: measure ports at that rate, or simulate at a measured one."
+            )
+    if power.policy is None:
+        return list(cases)
+    sampler = Sampler(1 + DRAWS)
+    mode = asked_mode(parse_what_if(MEASURED), power.policy, sampler)
+    found = list(cases)
+    for case in cases:
+        if case.sleeps:
+            continue
+        description, seeds = case.description, list(dict.fromkeys(case.description.seeds))
+        cycle_us = 0.0 if description.programs is None else description.programs.cycle_ns / 1e3
+        for draw in range(1 + DRAWS):
+            links = link_times(mode, draw).links(cycle_us)
+            own = with_policy(description, links, nodes_too=node_links_follow(description))
+            if draw:
+                own = own.model_copy(update={"seeds": [seeds[draw % len(seeds)]]})
+            label = f"{MEASURED}-{draw}" if draw else MEASURED
+            found.append(Case(dict(case.labels) | {_AXIS: label}, own))
+    place = {key: number for number, key in enumerate(dict.fromkeys(case.awake_key for case in cases))}
+    return sorted(found, key=lambda case: place[case.awake_key])
+
+
+def is_draw(pair: Pair) -> bool:
+    """Whether its links have drawn times."""
+    return pair.labels.get(_AXIS, "").startswith(f"{MEASURED}-")
+
+
+@dataclass(frozen=True, slots=True)
+class Energies:
+    """Energy of the network and what of it is saved against links always on, with the paper's and measured watts."""
+
+    labels: tuple[str, ...]
+    links: str
+    """The value of the axis of links."""
+
+    slowdown_percent: Interval
+    paper_joule: Interval
+    paper_saved_percent: Interval
+    measured_joule: Interval
+    measured_saved_percent: Interval
+
+
+def energies_of(pairs: Sequence[Pair], cases: Sequence[Case], power: MeasuredPower) -> list[Energies]:
+    """By case, in the order of the study; intervals have seeds, draws of times, and errors of watts."""
+    described = {case.key: case.description for case in cases}
+    grouped: dict[tuple[str, ...], list[Pair]] = {}
+    for pair in pairs:
+        label = MEASURED if is_draw(pair) else pair.labels[_AXIS]
+        grouped.setdefault(tuple((dict(pair.labels) | {_AXIS: label}).values()), []).append(pair)
+    return [
+        _energies(labels, sorted(own, key=is_draw), described, power)
+        for labels, own in grouped.items()
+        if not all(is_draw(pair) for pair in own)
+    ]
+
+
+def _energies(
+    labels: tuple[str, ...], own: Sequence[Pair], described: Mapping[str, Description], power: MeasuredPower
+) -> Energies:
+    """Of the points of a case: with the values of links' times first, then with draws."""
+    description = described[own[0].point.key[0]]
+    carried = [carried_of(description, pair.point.replayed) for pair in own]
+    time_s = spread([pair.run_time_s for pair in own], 0.0)
+    slower = spread([pair.run_time_s / pair.awake.replayed.run_time_s for pair in own], 0.0)
+    by_paper = [andujar(one) for one in carried]
+    mbps = measured_mbps(description, power.switch) or 0  # `with_measured` has refused rates that were not measured
+    mine = fitted(carried, power.switch, mbps, packet_bits(description))
+    return Energies(
+        labels,
+        own[0].labels[_AXIS],
+        Interval(*(100 * (one - 1) for one in (slower.value, slower.low, slower.high))),
+        product(_watt(by_paper), time_s),
+        _saved(product(around([one.ratio for one in by_paper]), slower)),
+        product(_watt([mine]), time_s),
+        _saved(product(mine.ratio, slower)),
+    )
+
+
+def _watt(powers: Sequence[ModelPower]) -> Interval:
+    return around([one.watt for one in powers if one.watt is not None])
+
+
+def _saved(energy: Interval) -> Interval:
+    """In percent, of energy as a share of that with links always on."""
+    return Interval(*(100 * (1 - one) for one in (energy.value, energy.high, energy.low)))

@@ -1,0 +1,126 @@
+"""A calibration's links and watts in a study: what is added, and what is saved with measured watts."""
+
+from pathlib import Path
+
+import pytest
+
+from eee_testbed.analysis.calibration import Estimate, PortPower, SwitchPower
+from eee_testbed.lab.errors import LabError
+from eee_testbed.simulation.report.measured import measured, remarks
+from eee_testbed.simulation.studies.expand import Case, cases_of
+from eee_testbed.simulation.studies.measured import MeasuredPower, energies_of, is_draw, read_power, with_measured
+from eee_testbed.simulation.studies.pairs import Pair, pairs_of
+from eee_testbed.simulation.studies.points import tasks_of
+from eee_testbed.simulation.studies.study import read_study
+from tests.support import ROOT
+from tests.support.studies import TINY, tiny
+
+CALIBRATION = ROOT / "tests" / "support" / "releases" / "0.1.0" / "calibration.yaml"
+GIGABIT = TINY.replace("cycle_ns: 1.6", "cycle_ns: 128")
+
+
+def cases(folder: Path, text: str = GIGABIT) -> list[Case]:
+    return cases_of(read_study(tiny(folder, text)), folder, whole=False)
+
+
+def exactly(value: float) -> Estimate:
+    return Estimate(value=value, low=value, high=value)
+
+
+def switch_of(base_watt: float) -> MeasuredPower:
+    """Its ports draw 1 W awake and nothing asleep; nothing has an error."""
+    nothing = exactly(0.0)
+    port = PortPower(cable_watt=nothing, enabled_watt=nothing, link_watt=exactly(1.0), lpi_fraction=nothing)
+    switch = SwitchPower(
+        base_watt=exactly(base_watt), port_by_mbps={1000: port}, drift_watt=0, noise_watt=0, explained_fraction=1,
+        window_count=1,
+    )  # fmt: skip
+    return MeasuredPower("some.yaml", "sw1", switch, None, "")
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> list[Pair]:
+    own = cases(tmp_path_factory.mktemp("gigabit"))
+    return pairs_of([task.simulate() for task in tasks_of(own)], own)
+
+
+def test_links_get_the_fitted_times_and_draws_of_them(tmp_path: Path) -> None:
+    added = with_measured(cases(tmp_path), read_power(CALIBRATION))
+    assert [case.labels["links"] for case in added] == ["always-on", "deep", "measured"] + [
+        f"measured-{draw}" for draw in range(1, 9)
+    ]
+    fitted = added[2].description
+    assert fitted.links == fitted.node_links
+    assert fitted.links.mode == "deep"
+    assert (fitted.links.hold, fitted.links.sleep, fitted.links.wake) == (
+        round(1000 / 0.128), round(182 / 0.128), round(60 / 0.128),
+    )  # fmt: skip
+    assert len({case.description.links.hold for case in added[2:]}) > 1
+    assert {case.awake_key for case in added} == {added[0].awake_key}
+
+
+def test_draws_take_the_seeds_in_turn(tmp_path: Path) -> None:
+    every = cases_of(read_study(tiny(tmp_path, GIGABIT)), tmp_path, whole=True)
+    added = [case for case in with_measured(every, read_power(CALIBRATION)) if case.labels["network"] == "ring"]
+    assert [case.description.seeds for case in added[2:6]] == [[1, 2, 3], [2], [3], [1]]
+
+
+def test_another_rate_is_refused_and_named(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"ports of sw1 at 1000, 100 Mb/s, and links of .* have 80000 Mb/s"):
+        with_measured(cases(tmp_path, TINY), read_power(CALIBRATION))
+
+
+def test_a_study_needs_an_axis_of_links_without_that_value(tmp_path: Path) -> None:
+    taken = cases(tmp_path, GIGABIT.replace("deep:", "measured:").replace("[deep]", "[measured]"))
+    with pytest.raises(LabError, match="adds 'measured' to the axis links"):
+        with_measured(taken, switch_of(1))
+
+
+def test_a_calibration_without_watts_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "links-alone.yaml"
+    head, _, rest = CALIBRATION.read_text(encoding="utf-8").partition("power:\n")
+    path.write_text(head + rest[rest.index("run_time:") :], encoding="utf-8")
+    with pytest.raises(LabError, match="has no power of a switch"):
+        read_power(path)
+
+
+def test_ports_that_draw_nothing_asleep_save_their_share_of_the_time(pairs: list[Pair], tmp_path: Path) -> None:
+    """8 routers with a node each on a ring: 16 ports between routers, and 8 to nodes, which never sleep here."""
+    awake, asleep = energies_of(pairs, cases(tmp_path), switch_of(0.0))
+    pair = pairs[1]
+    quiet = pair.point.replayed.shares.quiet + pair.point.replayed.shares.refresh
+    assert quiet > 0
+    watt = 24 - 16 * quiet
+    assert awake.measured_saved_percent.value == pytest.approx(0)
+    assert awake.measured_joule.value == pytest.approx(24 * pair.awake.replayed.run_time_s)
+    assert asleep.measured_joule.value == pytest.approx(watt * pair.run_time_s)
+    ratio = watt / 24 * (1 + pair.slowdown_percent / 100)
+    assert asleep.measured_saved_percent.value == pytest.approx(100 * (1 - ratio))
+    assert asleep.paper_joule.value == pytest.approx(pair.network_joule)
+    assert asleep.paper_saved_percent.value == pytest.approx(-pair.network_change_percent)
+
+
+def test_the_base_of_a_switch_makes_the_saving_smaller(pairs: list[Pair], tmp_path: Path) -> None:
+    light, heavy = (energies_of(pairs, cases(tmp_path), switch_of(base))[1] for base in (0.0, 40.0))
+    assert heavy.measured_saved_percent.value < light.measured_saved_percent.value
+    assert heavy.paper_saved_percent == light.paper_saved_percent
+
+
+def test_drawn_times_widen_the_intervals_of_the_fitted_ones(tmp_path: Path) -> None:
+    power = read_power(CALIBRATION)
+    added = with_measured(cases(tmp_path), power)
+    found = pairs_of([task.simulate() for task in tasks_of(added)], added)
+    *_, fitted = energies_of(found, added, power)
+    assert fitted.labels == ("ring", "stencil", "measured")
+    assert [one.labels for one in energies_of([pair for pair in found if is_draw(pair)], added, power)] == []
+    value = fitted.measured_saved_percent
+    assert value.low < value.value < value.high
+
+
+def test_a_page_says_whose_watts_and_times_they_are(pairs: list[Pair], tmp_path: Path) -> None:
+    power = switch_of(1.0)
+    section = measured(energies_of(pairs, cases(tmp_path), power), power)
+    assert [one.name for one in section.drawings] == ["measured"]
+    assert [row[0] for row in section.tables[0].rows] == ["ring stencil always-on", "ring stencil deep"]
+    assert "sw1 of some.yaml" in section.text
+    assert "no links that sleep" in remarks(power)[-1]
