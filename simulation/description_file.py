@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from eee_testbed.lab.errors import ExperimentError, Problem
 from eee_testbed.lab.yaml_source import Place, YamlSource, plain, read_source
 from eee_testbed.simulation.description import Description, relative_to
+from eee_testbed.simulation.standard_links import WrongLink, with_times
 
 
 def read_description(path: Path) -> Description:
@@ -20,7 +21,9 @@ def read_description(path: Path) -> Description:
             [source.problem((), "does not describe a simulation", "write name, network, routing, loads")]
         )
     try:
-        return relative_to(Description.model_validate(plain(source.content)), path.parent)
+        return relative_to(Description.model_validate(with_times(plain(source.content))), path.parent)
+    except WrongLink as error:
+        raise ExperimentError([source.problem(error.place.split("."), error.sentence, error.remedy)]) from error
     except ValidationError as error:
         raise ExperimentError([_problem(source, one) for one in error.errors()]) from error
 

@@ -1,6 +1,7 @@
-"""Sections of a study's page beyond the papers: savings within bounds of the slowdown, and savings by size."""
+"""Sections of a study's page beyond the papers: savings within bounds of the slowdown, by size, by rate of links."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -79,8 +80,8 @@ def sizes(pairs: Sequence[Pair]) -> Section:
     text = "Of links between switches. The programs have as many ranks as the machine has nodes."
     table = Table("sizes", "Savings by size", columns, tuple(rows), behind_figure=len(rows) > _MANY)
     drawings = (
-        _sizes_figure("sizes-saving", "Power saved, by size", _SAVING, "saving_percent", asleep),
-        _sizes_figure("sizes-slowdown", "Slowdown, by size", "Slowdown (%)", "slowdown_percent", asleep),
+        _along("sizes-saving", "Power saved, by size", _SAVING, "saving_percent", pairs, _SIZES),
+        _along("sizes-slowdown", "Slowdown, by size", "Slowdown (%)", "slowdown_percent", pairs, _SIZES),
     )
     return Section("sizes", "Savings by size of the machine", text, drawings, (table,))
 
@@ -92,38 +93,87 @@ def _mean(own: Sequence[Pair], name: str) -> Interval:
     return over_seeds([getattr(one, name) for one in own])
 
 
-def _sizes_figure(name: str, title: str, unit: str, figure_name: str, pairs: Sequence[Pair]) -> Drawing:
-    """A panel for each workload, a line for each policy; a workload's name ends in -SIZE."""
-    workloads = list(dict.fromkeys(_workload(pair) for pair in pairs))
+@dataclass(frozen=True, slots=True)
+class _Along:
+    """What a figure is drawn along: the number of a pair, its workload, the label of the axis, the caption's end."""
+
+    number: Callable[[Pair], int]
+    workload: Callable[[Pair], str]
+    label: str
+    caption: str
+
+
+def _along(name: str, title: str, unit: str, figure_name: str, pairs: Sequence[Pair], along: _Along) -> Drawing:
+    """A panel for each workload, a line for each policy under which links sleep."""
+    asleep = [pair for pair in pairs if pair.point.replayed.sleeping]
+    workloads = list(dict.fromkeys(along.workload(pair) for pair in asleep))
+    policies = list(dict.fromkeys(pair.labels["links"] for pair in asleep))
+    numbers = sorted({along.number(pair) for pair in pairs})
 
     def paint(figure: Figure) -> None:
         every = figure.subplots(max(len(workloads), 1), 1, squeeze=False, sharex=True)[:, 0]
         for axes, workload in zip(every, workloads, strict=False):
-            own = [pair for pair in pairs if _workload(pair) == workload]
-            for number, ((policy,), line) in enumerate(by(own, "links").items()):
-                style = series_style(number)
-                by_nodes: dict[int, list[Pair]] = {}
+            own = [pair for pair in asleep if along.workload(pair) == workload]
+            for policy, line in by(own, "links").items():
+                style = series_style(policies.index(policy[0]))
+                grouped: dict[int, list[Pair]] = {}
                 for pair in line:
-                    by_nodes.setdefault(pair.machine.nodes, []).append(pair)
-                means = [_mean(by_nodes[nodes], figure_name) for nodes in sorted(by_nodes)]
+                    grouped.setdefault(along.number(pair), []).append(pair)
+                found = [_mean(grouped[number], figure_name) for number in sorted(grouped)]
                 axes.plot(
-                    sorted(by_nodes), [one.value for one in means], marker=style.marker, ls=style.line,
-                    color=style.colour, label=policy if axes is every[0] else None,
+                    sorted(grouped), [one.value for one in found], marker=style.marker, ls=style.line,
+                    color=style.colour, clip_on=False, label=policy[0] if axes is every[0] else None,
                 )  # fmt: skip
             axes.set_xscale("log", base=4)
-            nodes = sorted({pair.machine.nodes for pair in own})
-            axes.set_xticks(nodes, [f"{one:,}" for one in nodes])
+            axes.set_xticks(numbers, [f"{one:,}" for one in numbers])
+            axes.minorticks_off()
+            axes.set_xlim(numbers[0] / 1.2, numbers[-1] * 1.2)
             axes.set_ylim(bottom=0)
-            label(axes, "Nodes (1)", f"{workload}: {unit}")
+            label(axes, along.label, f"{workload}: {unit}")
         figure.legend(loc="outside lower center", ncols=4)
 
-    caption = "Means over seeds. One panel a program; sleep begins after the hold that the policy's name has."
+    caption = f"Means over seeds. One panel a program; {along.caption}"
     return draw(name, title, caption, paint, height_inch=1.9 * max(len(workloads), 1) + 0.5)
 
 
-def _workload(pair: Pair) -> str:
-    return pair.labels["size"].rpartition("-")[0]
+_SIZES: Final = _Along(
+    lambda pair: pair.machine.nodes,
+    lambda pair: pair.labels["size"].rpartition("-")[0],
+    "Nodes (1)",
+    "sleep begins after the hold that the policy's name has.",
+)
+"""A workload's name ends in -SIZE."""
+
+_RATES: Final = _Along(
+    lambda pair: int(pair.labels["rate"]),
+    lambda pair: " ".join(value for axis, value in pair.labels.items() if axis not in ("rate", "links")),
+    "Rate of a link (Gb/s)",
+    "there is no mark where the standard gives no times.",
+)
 
 
-BEYOND: Final[Mapping[ShownName, Callable[[Sequence[Pair]], Section]]] = {"bounds": bounds, "sizes": sizes}
+def rates(pairs: Sequence[Pair]) -> Section:
+    """Savings and slowdown by the rate of links."""
+    columns = (
+        Column("choice"), Column("rate", "Gb/s"), Column("links"), Column("saved", "%"),
+        Column("saved, links with traffic", "%"), Column("slowdown", "%"), Column("run time", "s"),
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = [
+        (_RATES.workload(own[0]), _RATES.number(own[0]), own[0].labels["links"], *(_mean(own, one) for one in _FIGURES))
+        for own in (by(pairs, *pairs[0].labels) if pairs else {}).values()
+    ]
+    text = "Of links between switches. A rate without a line has no times of sleep in the standard, and stays awake."
+    drawings = (
+        _along("rates-saving", "Power saved, by rate of links", _SAVING, "saving_percent", pairs, _RATES),
+        _along("rates-slowdown", "Slowdown, by rate of links", "Slowdown (%)", "slowdown_percent", pairs, _RATES),
+    )
+    table = Table("rates", "Savings by rate of links", columns, tuple(rows), behind_figure=len(rows) > _MANY)
+    return Section("rates", "Savings by rate of links", text, drawings, (table,))
+
+
+BEYOND: Final[Mapping[ShownName, Callable[[Sequence[Pair]], Section]]] = {
+    "bounds": bounds,
+    "sizes": sizes,
+    "rates": rates,
+}
 """By the names in `shows` of a study's file."""

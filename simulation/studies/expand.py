@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from eee_testbed.lab.errors import ExperimentError, Problem
 from eee_testbed.simulation.description import Description, Links, relative_to
+from eee_testbed.simulation.standard_links import WrongLink, with_times
 from eee_testbed.simulation.studies.study import EACH_JOB, Fragment, Mixes, Study, mix_name
 
 
@@ -73,7 +74,9 @@ def cases_of(study: Study, folder: Path, *, whole: bool) -> list[Case]:
         described = {"name": study.name} | fragment
         place = ", ".join(f"{axis} {value}" for axis, value in labels.items())
         try:
-            description = relative_to(Description.model_validate(described), folder)
+            description = relative_to(Description.model_validate(with_times(described)), folder)
+        except WrongLink as error:
+            raise _wrong(study, f"with {place}: {error.place}: {error.sentence}", error.remedy) from error
         except ValidationError as error:
             first = error.errors()[0]
             words = f"{first['msg'].removeprefix('Value error, ')} ({'.'.join(map(str, first['loc'])) or 'the whole'})"

@@ -16,13 +16,13 @@ from eee_testbed.lab.yaml_source import plain, read_source
 from eee_testbed.simulation.part import Part, Seed
 
 PaperName = Literal["andujar", "georgakoudis-single", "georgakoudis-multi"]
-ShownName = Literal["bounds", "sizes"]
+ShownName = Literal["bounds", "sizes", "rates"]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 Fragment = dict[str, Any]
 """A part of a simulation's file."""
 
 EACH_JOB: Final = "each_job"
-_SHOWN_BY: Final[Mapping[ShownName, str]] = {"bounds": "links", "sizes": "size"}
+_SHOWN_BY: Final[Mapping[ShownName, str]] = {"bounds": "links", "sizes": "size", "rates": "rate"}
 """The axis that a section of the page is drawn along."""
 
 
@@ -80,7 +80,7 @@ class Study(Part):
     """Whose statements are printed beside the results."""
 
     shows: list[ShownName] = Field(default=[])
-    """Sections of the page besides: what each policy of links saves within bounds of the slowdown, savings by size."""
+    """Sections of the page besides: savings of each policy within bounds of the slowdown, by size, by rate of links."""
 
     chosen: list[str] = Field(default=[])
     """What the paper leaves open and was chosen here, in sentences."""
@@ -103,6 +103,8 @@ class Study(Part):
         for name in self.shows:
             if _SHOWN_BY[name] not in self.axes:
                 raise ValueError(f"shows {name} needs an axis {_SHOWN_BY[name]}: add it, or leave {name} out")
+        if "rates" in self.shows and (names := [one for one in self.axes["rate"] if not one.isdecimal()]):
+            raise ValueError(f"the axis rate has {names[0]}, which is no number: name its values by their Gb/s")
         return self
 
     @model_validator(mode="after")

@@ -1,9 +1,12 @@
 """Sections beyond the papers: figures and tables by bounds and by sizes."""
 
+from pathlib import Path
+
 import pytest
 
 from eee_testbed.analysis.report.table import Table
-from eee_testbed.simulation.report.beyond import bounds, sizes
+from eee_testbed.lab.errors import ExperimentError
+from eee_testbed.simulation.report.beyond import bounds, rates, sizes
 from eee_testbed.simulation.studies.expand import cases_of
 from eee_testbed.simulation.studies.pairs import Pair, pairs_of
 from eee_testbed.simulation.studies.points import tasks_of
@@ -29,6 +32,43 @@ axes:
     always-on: {}
     deep-1: {links: {mode: deep, hold: 1000, sleep: 200, wake: 300, wake_during_sleep: 300}}
 """
+
+
+_RATES = """\
+name: faster
+shows: [rates]
+common:
+  network: {kind: torus, radix: [4]}
+  routing: dor
+  router: {vcs: 2, buffer_flits: 64, packet_flits: 8, switching: cut_through}
+  programs:
+    flit_byte: 16
+    jobs: [{program: {kind: stencil, procs: [2, 2], steps: 2, face_byte: 2000, grain_ns: 20000}}]
+axes:
+  rate:
+    "400": {programs: {cycle_ns: 0.32}, links: {phy: 400GBASE-R}}
+    "800": {programs: {cycle_ns: 0.16}, links: {phy: 800GBASE-R}}
+  links:
+    always-on: {}
+    fast: {links: {mode: fast, hold_us: 1}}
+without: [{rate: ["800"], links: [fast]}]
+"""
+
+
+def test_rates_without_times_stay_awake(tmp_path: Path) -> None:
+    cases = cases_of(read_study(tiny(tmp_path, _RATES)), tmp_path, whole=True)
+    section = rates(pairs_of([task.simulate() for task in tasks_of(cases)], cases))
+    assert [one.name for one in section.drawings] == ["rates-saving", "rates-slowdown"]
+    assert [(row["rate"], row["links"], row["saved"].value > 0) for row in rows_of(section.tables[0])] == [  # type: ignore[attr-defined]
+        (400, "always-on", False),
+        (400, "fast", True),
+        (800, "always-on", False),
+    ]
+
+
+def test_rates_are_numbers(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError, match="the axis rate has quick, which is no number"):
+        read_study(tiny(tmp_path, _RATES.replace('"800": {', "quick: {").replace('["800"]', "[quick]")))
 
 
 @pytest.fixture(scope="module")
