@@ -1,11 +1,12 @@
 """Studies: what `eeectl simulate` does with a file that names many simulations."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import isnan
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.box import SIMPLE_HEAD
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _FOLDER: Final = "simulations"
 _WHOLE: Final = "-whole"
+_SAY_EVERY_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +221,8 @@ def _run(
             console.print(f"left out: {sentence}")
     if not todo:
         return
-    estimates = estimated_s(todo)
+    console.print("estimating the cost: counting messages of the programs")
+    estimates = estimated_s(todo, _every(_SAY_EVERY_S, console))
     asked_s = sum(estimates[task.case.key] for task in todo)
     console.print(f"cost: about {in_words(asked_s)} of processor time, {in_words(asked_s / processes)} on {processes}")
     spent = [0.0, 0.0]
@@ -236,6 +239,19 @@ def _run(
         )
 
     simulate_study(todo, results, pool, done)
+
+
+def _every(seconds: float, console: Console) -> Callable[[int, int], None]:
+    """A line about what is counted, but not more often than that."""
+    last_s = monotonic()
+
+    def say(done: int, count: int) -> None:
+        nonlocal last_s
+        if monotonic() - last_s >= seconds:
+            last_s = monotonic()
+            console.print(f"counted for {done} of {count} simulations")
+
+    return say
 
 
 def in_words(seconds: float) -> str:

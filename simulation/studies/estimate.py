@@ -5,7 +5,7 @@ the estimate is right within a factor of three there. While a study runs, what i
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, log2
@@ -38,10 +38,18 @@ class Work:
     compute_s: float
 
 
-def estimated_s(tasks: Sequence[StudyTask]) -> dict[str, float]:
-    """Processor time of a point of each case, by the case's key."""
+def estimated_s(tasks: Sequence[StudyTask], say: Callable[[int, int], None] | None = None) -> dict[str, float]:
+    """Processor time of a point of each case, by the case's key; `say` gets how many of how many cases are estimated.
+
+    Each program is counted once; those of thousands of ranks take some seconds.
+    """
     cases = {task.case.key: task.case for task in tasks}
-    return {key: _point_s(case) for key, case in cases.items()}
+    found: dict[str, float] = {}
+    for key, case in cases.items():
+        found[key] = _point_s(case)
+        if say is not None:
+            say(len(found), len(cases))
+    return found
 
 
 def corrected(estimate_s: float, spent_s: float, estimate_of_spent_s: float) -> float:
