@@ -120,6 +120,43 @@ TRUTHS: Final = Table(
     ),
 )
 
+BOOKSIM2: Final = Table(
+    "booksim2",
+    "Latency beside BookSim2's",
+    "The flit engine (commit 40d2cfd) and BookSim2 (https://github.com/booksim/booksim2, commit 28f4329) on the same "
+    "networks, at shares of the load at which a node begins to fall behind. Four seeds of about 12,000 packets each, "
+    "after a warm-up as long. `python -m evaluation.accuracy.beside_booksim2` measures it.",
+    (
+        Field("case", "string", "", "network, routing and traffic in words"),
+        Field("saturation_load", "number", "flits/node/cycle", "load at which a node falls behind", least=0, most=1),
+        Field("saturation_fraction", "number", "1", "load of the row, of that", least=0, most=1),
+        Field("booksim2_latency_cycles", "number", "cycles", "BookSim2's mean, to the tail's arrival", least=0),
+        Field("difference_percent", "number", "%", "of the flit engine's mean from BookSim2's"),
+        Field("difference_half_percent", "number", "%", "half of its 95 % interval (Welch)", least=0),
+        Field("booksim2_p99_cycles", "number", "cycles", "BookSim2's 99th percentile", required=False, least=0),
+        Field("p99_cycles", "number", "cycles", "the flit engine's 99th percentile", required=False, least=0),
+        Field("simulation", "string", "", "network, routing, router and traffic of a simulation's file, as JSON"),
+    ),
+)
+
+LINKS: Final = Table(
+    "links",
+    "Times of links from 25 Gb/s on",
+    "What IEEE 802.3 gives: Ts, Tw (for the system), refreshes, fast wake. A cell is empty where it gives nothing, and "
+    "`lacks` says why. The standard has no watts.",
+    (
+        Field("phy", "string", "", "name of the PHY, or a rate that is none of 802.3"),
+        Field("rate_gbps", "integer", "Gb/s", "rate of the link", least=1),
+        Field("sleep_us", "number", "us", "Ts of deep sleep", required=False, least=0),
+        Field("wake_us", "number", "us", "Tw of deep sleep", required=False, least=0),
+        Field("fast_wake_us", "number", "us", "Tw of fast wake", required=False, least=0),
+        Field("quiet_us", "number", "us", "Tq: between two refreshes", required=False, least=0),
+        Field("refresh_us", "number", "us", "Tr: of a refresh", required=False, least=0),
+        Field("source", "string", "", "where the times stand"),
+        Field("lacks", "string", "", "what the source does not give; empty if nothing", required=False),
+    ),
+)
+
 MEASURED: Final = Table(
     "measured",
     "Measured power",
@@ -147,7 +184,7 @@ MEASURED: Final = Table(
     ),
 )
 
-BUILT: Final = (POWER, POINTS, TRUTHS)
+BUILT: Final = (POWER, POINTS, TRUTHS, BOOKSIM2, LINKS)
 """What `eeectl dataset build` writes, in this order."""
 
 TABLES: Final = {one.name: one for one in (*BUILT, MEASURED)}

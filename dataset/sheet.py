@@ -9,7 +9,7 @@ _HEAD: Final = """\
 # Power, delay and sleep of Energy-Efficient-Ethernet links
 
 Tables of eee-testbed, made by one command. Nothing in them was measured on hardware: links and networks are simulated,
-and the watts are those of models or invented, as the virtual labs' truths say.
+and the watts are those of models or invented, as the virtual labs' truths say. Times of links are those of IEEE 802.3.
 
 ## Licence
 
@@ -31,6 +31,8 @@ _USES: Final = """\
 * Compare links' modes and holds by power and delay, at any packet interval.
 * Test a model of a port's power: `power.parquet` has the time in each state beside the watts.
 * Test estimates against `truths.parquet`. Estimate first, and look at the truths afterwards.
+* Compare another simulator of interconnects with `booksim2.parquet`, which has each network as a simulation's file.
+* Take links' times from `links.parquet`. It says what the standard does not give.
 * Compare your own measured files with the tables: `eeectl dataset check FILE` says whether they have the right form.
 
 ## Limits
@@ -41,6 +43,7 @@ _USES: Final = """\
 * Where several frames come while a link falls asleep and wakes, shares are known to about 1 % of the time.
 * Intervals up to twice a frame's own time are left out, because a link that has to wake falls behind there.
 * A saving in the twin's watts confirms nothing: they are invented.
+* Latencies beside BookSim2's are of links that never sleep, which BookSim2 does not have.
 * The papers' models give fast wake and deep sleep a fixed share of power, without measurement.
 
 """

@@ -30,7 +30,7 @@ def build(
     reduced: Annotated[bool, Parameter(negative="")] = False,
     as_json: Json = False,
 ) -> int:
-    """Build a data set: power against packet interval, points of studies, truths of the virtual labs that come along.
+    """Build a data set: power against packet interval, points of studies, truths of virtual labs, latencies, links.
 
     Tables are Parquet files beside a Frictionless datapackage.json, a data sheet and checksums. Equal inputs give equal
     bytes.
@@ -49,7 +49,8 @@ def build(
     """
     from eee_testbed.dataset.package import write_data_set
     from eee_testbed.dataset.power import LABS, REDUCED, WHOLE, power_rows, truth_of
-    from eee_testbed.dataset.schema import POINTS, POWER, TRUTHS
+    from eee_testbed.dataset.published import booksim2, link_rows
+    from eee_testbed.dataset.schema import BOOKSIM2, LINKS, POINTS, POWER, TRUTHS
     from eee_testbed.dataset.sources import frame, points, truth_rows
 
     folders = study or []
@@ -58,6 +59,8 @@ def build(
         POWER: frame(power_rows(REDUCED if reduced else WHOLE), POWER.types),
         POINTS: given,
         TRUTHS: frame(truth_rows(), TRUTHS.types),
+        BOOKSIM2: booksim2(),
+        LINKS: frame(link_rows(), LINKS.types),
     }
     provenance = {
         "software": f"eee-testbed {metadata.version('eee-testbed')}",

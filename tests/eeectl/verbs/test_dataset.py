@@ -29,7 +29,7 @@ def test_a_data_set_has_the_points_of_a_study(folder: Path, capsys: pytest.Captu
     assert found["link_low_power_fraction"].to_list() == raw["quiet_share"].to_list()
     assert found["link_low_power_fraction"][1] > 0
     assert eeectl(["dataset", "check", "data"]) == 0
-    assert capsys.readouterr().out == "data: 3 tables have the right form.\n"
+    assert capsys.readouterr().out == "data: 5 tables have the right form.\n"
 
 
 def test_truths_are_those_of_the_labs(capsys: pytest.CaptureFixture[str]) -> None:
