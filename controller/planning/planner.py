@@ -6,7 +6,6 @@ from eee_testbed.controller.planning.members import lag_with, member_off, member
 from eee_testbed.controller.planning.multi_tree import multi_tree_plan
 from eee_testbed.controller.planning.proof import ProvedPlan
 from eee_testbed.controller.planning.regulate import eee, flow_control, link_speeds, links_at, links_off, links_on
-from eee_testbed.controller.planning.regulated import regulated
 from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.wishes import (
     Eee,
@@ -52,6 +51,8 @@ def plan_for(site: Site, state: State, wish: Wish) -> ProvedPlan:  # noqa: C901,
         case TakeDownLag():
             return take_down_lag(site, state, lag_named(site.lab, wish.link))
         case Regulated():
+            from eee_testbed.controller.planning.regulated import regulated  # noqa: PLC0415 - the one that loads numpy
+
             return regulated(site, state, wish)
 
 

@@ -17,7 +17,6 @@ from eee_testbed.eeectl.regulation.options import (
 )
 from eee_testbed.eeectl.run_output import agreement
 from eee_testbed.measuring.live.export.view_options import ViewOptions
-from eee_testbed.record.store import RunFolder
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
@@ -229,6 +228,7 @@ def resume(
 
     """
     from eee_testbed.eeectl.regulation.measured import resume_regulation
+    from eee_testbed.record.store import RunFolder
 
     with ending.telling.notice("regulate") as notice:
         notice.run = run

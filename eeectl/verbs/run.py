@@ -15,13 +15,13 @@ from eee_testbed.lab.yaml_source import YamlSource
 from eee_testbed.measuring.experiments.experiment import Experiment
 from eee_testbed.measuring.experiments.experiment_file import read_experiment
 from eee_testbed.measuring.live.export.view_options import ViewOptions
-from eee_testbed.record.store import RunFolder
 from eee_testbed.twin.lab.lateness import Lateness
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from eee_testbed.measuring.experiments.session import RunOptions, RunResult
+    from eee_testbed.record.store import RunFolder
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
@@ -92,6 +92,7 @@ def run(
         validated_lab,
     )
     from eee_testbed.measuring.regulating.in_trial import LoopsInTrials
+    from eee_testbed.record.store import RunFolder
 
     with telling.notice("run", measures=not (order or preflight or put_back)) as notice:
         _require_new(resume=resume, put_back=put_back, trace=trace)
@@ -134,7 +135,7 @@ def _traced(experiment: Experiment, *, trace: bool) -> Experiment:
     return experiment.model_copy(update={"recordings": recordings})
 
 
-def _resume(run: RunFolder, options: "RunOptions", blocks: int, notice: Notice, *, as_json: bool) -> int:
+def _resume(run: "RunFolder", options: "RunOptions", blocks: int, notice: Notice, *, as_json: bool) -> int:
     """Resume a run, that of `eeectl regulate` with its table; the exit status."""
     from eee_testbed.eeectl.regulation.measured import resume_regulation
     from eee_testbed.measuring.experiments.session import begun_run, resume_run
