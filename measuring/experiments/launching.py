@@ -14,16 +14,13 @@ import base64
 import contextlib
 import fnmatch
 import json
-import secrets
-import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from eee_testbed.agents.pack import packed
-from eee_testbed.benchmarks.figure_sets import NOTHING_MORE, FigureReader
-from eee_testbed.benchmarks.program import READY, Answer, Figure, Launch, Parameters, Placement, Program, Unfit
+from eee_testbed.benchmarks.program import READY, Answer, Figure, Parameters, Placement, Program
 from eee_testbed.controller.transports.hosts import Json
 from eee_testbed.controller.transports.hosts import Program as NodeProgram
 from eee_testbed.controller.transports.node_session import NodeSession, stream_from
@@ -31,26 +28,21 @@ from eee_testbed.lab.errors import DeviceError, LabError, Unreachable, Unreadabl
 from eee_testbed.lab.model import Host, Lab
 from eee_testbed.lab.plain_text import decoded_lines
 from eee_testbed.measuring.experiments import mpi_calls, mpi_trace
+from eee_testbed.measuring.experiments.launch_job import Job, LaunchSetup, job_of
 from eee_testbed.measuring.experiments.launchers.launcher import Start
-from eee_testbed.measuring.experiments.launchers.table import OPENMPI, Choice
 from eee_testbed.measuring.experiments.login_check import refusing
 from eee_testbed.measuring.experiments.one_sided import UnclearWindows
-from eee_testbed.measuring.experiments.output_file import OutputFile
-from eee_testbed.measuring.experiments.preloads import Preload, fresh_libraries, keep_compiled, needed_by, preloading
+from eee_testbed.measuring.experiments.preloads import fresh_libraries, keep_compiled, needed_by, preloading
 from eee_testbed.measuring.experiments.raw_files import RawFile
 from eee_testbed.measuring.experiments.traffic import PREFIX, Traffic, monitored
 
 _GREETING_TIMEOUT_S: Final = 30.0
 _RELEASE_TIMEOUT_S: Final = 20.0
 _AT_ONCE: Final = 16
-_OUTPUT: Final = "program.out"
-_ERRORS: Final = "program.err"
 _TRAFFIC: Final = "traffic.json"
 _CALLS: Final = "mpi_calls.json"
 _STATUS: Final = '"$@"; s=$?; [ $s -ne 255 ] || s=254; exit $s'
 """Maps a launcher's own 255, so that it is not mistaken for a failure of ssh."""
-Now = Callable[[], int]
-"""The run's clock: UTC in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,109 +62,22 @@ class Launched:
     traffic: Traffic | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Keepalive:
-    """How often a keeper hears from here, and after how long a silence it ends its job, s."""
-
-    every_s: float = 2.0
-    linger_s: float = 20.0
-
-
 @dataclass(slots=True)
 class _Window:
     begun_ns: int = 0
     ended_ns: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """What to run: `name` marks its processes on all nodes."""
+def launch(lab: Lab, program: Program, parameters: Parameters, placement: Placement, setup: LaunchSetup) -> Launched:
+    """Run a program on nodes of the lab. Returns when it ended by itself with status 0; its answer may still be wrong.
 
-    program: str
-    launch: Launch
-    placement: Placement
-    hosts: tuple[Host, ...]
-    timeout_s: float
-    output: OutputFile
-    errors: OutputFile
-    traffic: bool
-    trace: bool
-    results: tuple[str, ...]
-    folder: Path
-    now: Now
-    timed: contextlib.AbstractContextManager[object]
-    keepalive: Keepalive
-    choice: Choice
-    calls: bool
-    name: str = field(default_factory=lambda: secrets.token_hex(8))
-
-    @property
-    def preloads(self) -> tuple[Preload, ...]:
-        """The counter first: it calls the recorder's functions, and the recorder MPI's."""
-        return (*([mpi_calls.COUNTER] if self.counted else []), *([self.recorder] if self.trace else []))
-
-    @property
-    def recorder(self) -> Preload:
-        """The recorder of calls, made for the launcher's MPI."""
-        return mpi_trace.recorder(self.choice.launcher.mpicc)
-
-    @property
-    def counted(self) -> bool:
-        """Whether the counter of calls is loaded: asked for, or to know when MPI ran where no loop is reported."""
-        return self.calls or (self.launch.monitored and not self.launch.says_ready)
-
-
-def launch(
-    lab: Lab,
-    program: Program,
-    parameters: Parameters,
-    placement: Placement,
-    *,
-    timeout_s: float,
-    folder: Path,
-    traffic: bool = False,
-    trace: bool = False,
-    figures: FigureReader = NOTHING_MORE,
-    now: Now = time.time_ns,
-    timed: contextlib.AbstractContextManager[object] | None = None,
-    keepalive: Keepalive = Keepalive(),
-    choice: Choice = OPENMPI,
-) -> Launched:
-    """Run a program on nodes of the lab; its output goes to `folder`, which is created if missing.
-
-    `timed` is entered when all nodes are ready, or all ranks where the program says so (`Launch.says_ready`), and left
-    when the launcher has ended, before the nodes are cleared up. `choice`: the launcher.
-    Output of an earlier program in `folder` is replaced. Output is buffered while the disk is full; RunFolderFailed at
-    the end if it still is. Returns when the program ended by itself with status 0; its answer may still be wrong.
-    Raises LabError otherwise: unknown host, program missing on a node, node unreachable or lost during the run, rank
-    ended with another status or by a signal, no end within `timeout_s`. A KeyboardInterrupt is passed on after
-    everything has been killed on all nodes. Call it outside a running event loop.
+    Output is buffered while the disk is full; RunFolderFailed at the end if it still is.
+    Raises LabError: unknown host, program missing on a node, node unreachable or lost during the run, rank ended with
+    another status or by a signal, no end within the time-out. A KeyboardInterrupt is passed on after everything has
+    been killed on all nodes. Call it outside a running event loop.
     """
-    hosts = hosts_of(lab, placement)
-    placement = replace(placement, addresses=tuple(host.data_address for host in hosts))
-    try:
-        launch_spec = program.launch(parameters, placement)
-    except Unfit as error:
-        raise LabError(f"{program.name}: {error}") from error
-    output, errors = OutputFile(folder / _OUTPUT), OutputFile(folder / _ERRORS)
-    job = _Job(
-        program.name,
-        launch_spec,
-        placement,
-        hosts,
-        timeout_s,
-        output,
-        errors,
-        traffic and launch_spec.monitored and choice.launcher.counts_messages,
-        trace and launch_spec.monitored,
-        tuple(filter(None, (launch_spec.result, *figures.results))),
-        folder,
-        now,
-        contextlib.nullcontext() if timed is None else timed,
-        keepalive,
-        choice,
-        calls=traffic and launch_spec.monitored,
-    )
+    job = job_of(lab, program, parameters, placement, setup)
+    folder = setup.folder
     mpi_trace.clear_traces(folder)
     with job.output, job.errors:
         window, fetched, facts_of = asyncio.run(_run(job))
@@ -182,31 +87,44 @@ def launch(
             _write_file(folder / name, fetched[name])
             text += "\n" + decoded_lines(fetched[name])
     counts = {name: _text(data) for name, data in fetched.items()}
-    answer = figures.added_to(program.read(parameters, placement, text), text)
+    answer = setup.figures.added_to(program.read(parameters, job.placement, text), text)
     elapsed = Figure("elapsed", (window.ended_ns - window.begun_ns) / 1e9, "s")
     answer, notes = _with_calls(job, replace(answer, figures=(*answer.figures, elapsed)), counts, facts_of, folder)
-    notes = (*_crowded(job.placement, facts_of), *notes)
-    matrix = None
-    if job.traffic:
-        try:
-            matrix = monitored(placement.ranks, (data for name, data in counts.items() if name.startswith(PREFIX)))
-            _write_file(folder / _TRAFFIC, json.dumps(matrix.plain()).encode() + b"\n")
-        except UnclearWindows as error:
-            notes = (*notes, str(error))
-    elif job.calls:
-        told = f"launcher {choice.launcher.name} cannot count messages between ranks"
-        notes = (*notes, f"{told}: no traffic matrix was recorded.")
-    elif traffic:
-        notes = (*notes, f"{program.name} sends no MPI messages: no traffic matrix was recorded.")
-    if job.trace and mpi_trace.recorded_ranks(folder) < placement.ranks:
-        notes = (*notes, _unseen("recorded", program.name, facts_of))
-    elif trace and not job.trace:
-        notes = (*notes, f"{program.name} sends no MPI messages: no trace was recorded.")
+    matrix, more = _matrix_of(job, counts)
+    notes = (*_crowded(job.placement, facts_of), *notes, *more, *_lost_traces(job, facts_of))
     return Launched(answer, window.begun_ns, window.ended_ns, text, notes, matrix)
 
 
+def _matrix_of(job: Job, counts: Mapping[str, str]) -> tuple[Traffic | None, tuple[str, ...]]:
+    """The matrix of messages, and why there is none though it was asked for."""
+    if job.traffic:
+        named = (data for name, data in counts.items() if name.startswith(PREFIX))
+        try:
+            matrix = monitored(job.placement.ranks, named)
+        except UnclearWindows as error:
+            return None, (str(error),)
+        _write_file(job.setup.folder / _TRAFFIC, json.dumps(matrix.plain()).encode() + b"\n")
+        return matrix, ()
+    if job.calls:
+        told = f"launcher {job.setup.choice.launcher.name} cannot count messages between ranks"
+        return None, (f"{told}: no traffic matrix was recorded.",)
+    asked = job.setup.traffic
+    return None, ((f"{job.program} sends no MPI messages: no traffic matrix was recorded.",) if asked else ())
+
+
+def _lost_traces(job: Job, facts_of: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Why there are no traces, or not of all ranks, though they were asked for."""
+    if not job.setup.trace:
+        return ()
+    if not job.trace:
+        return (f"{job.program} sends no MPI messages: no trace was recorded.",)
+    if mpi_trace.recorded_ranks(job.setup.folder) < job.placement.ranks:
+        return (_unseen("recorded", job.program, facts_of),)
+    return ()
+
+
 def _with_calls(
-    job: _Job, answer: Answer, counts: Mapping[str, str], facts_of: Mapping[str, Mapping[str, Any]], folder: Path
+    job: Job, answer: Answer, counts: Mapping[str, str], facts_of: Mapping[str, Mapping[str, Any]], folder: Path
 ) -> tuple[Answer, tuple[str, ...]]:
     """The answer with what the counter of calls saw, and notes on what it did not see and somebody would miss."""
     calls = mpi_calls.read_calls(job.placement.ranks, counts) if job.counted else None
@@ -217,8 +135,8 @@ def _with_calls(
     if job.placement.ranks > 1 and calls.worlds == {1}:
         raise LabError(
             f"{job.program}: each rank ran alone, as it is made for another MPI than launcher "
-            f"{job.choice.launcher.name} starts: compile it with that MPI's mpicc, or choose another --launcher"
-            f"{job.choice.launcher.if_alone}."
+            f"{job.setup.choice.launcher.name} starts: compile it with that MPI's mpicc, or choose another --launcher"
+            f"{job.setup.choice.launcher.if_alone}."
         )
     _write_file(folder / _CALLS, json.dumps([dict(rank) for rank in calls.by_rank]).encode() + b"\n")
     added = []
@@ -230,23 +148,10 @@ def _with_calls(
     return replace(answer, figures=(*answer.figures, *added), loop_ns=loop_ns), ()
 
 
-def hosts_of(lab: Lab, placement: Placement) -> tuple[Host, ...]:
-    """The hosts of a placement; LabError if one is unknown or listed twice, or if no rank is left to run."""
-    known = {host.name: host for host in lab.hosts}
-    for name in placement.hosts:
-        if name not in known:
-            raise LabError(f"lab {lab.name} has no host '{name}': it has {', '.join(known) or 'none'}.")
-    if len(set(placement.hosts)) < len(placement.hosts):
-        raise LabError("a host is listed twice: list it once and increase the ranks per host.")
-    if not placement.hosts or placement.ranks_per_host < 1:
-        raise LabError("a program needs at least one host with one rank: give hosts and ranks per host.")
-    return tuple(known[name] for name in placement.hosts)
-
-
 # -- the job, on the event loop
 
 
-async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], dict[str, Mapping[str, Any]]]:
+async def _run(job: Job) -> tuple[_Window, dict[str, bytes], dict[str, Mapping[str, Any]]]:
     async with _keepers(job) as (keepers, facts_of):
         first = keepers[0].host
         start = Start(
@@ -257,13 +162,13 @@ async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], dict[str, Mapping[
             traffic=job.traffic,
             crowded=bool(_crowded(job.placement, facts_of)),
             interfaces=tuple(host.interface for host in job.hosts),
-            words=job.choice.words,
-            allocation=job.choice.allocation,
+            words=job.setup.choice.words,
+            allocation=job.setup.choice.allocation,
         )
-        argv = job.choice.launcher.argv(start)
+        argv = job.setup.choice.launcher.argv(start)
         with contextlib.ExitStack() as measured:
             if not job.launch.says_ready:
-                measured.enter_context(job.timed)
+                measured.enter_context(job.setup.timed)
             window = await _supervised(job, keepers, argv, measured)
         fetched = await _release_keepers(job, keepers)
     return window, fetched, facts_of
@@ -289,7 +194,7 @@ def _unseen(done: str, program: str, facts_of: Mapping[str, Mapping[str, Any]]) 
 
 
 @contextlib.asynccontextmanager
-async def _keepers(job: _Job) -> AsyncIterator[tuple[tuple[NodeSession, ...], dict[str, Mapping[str, Any]]]]:
+async def _keepers(job: Job) -> AsyncIterator[tuple[tuple[NodeSession, ...], dict[str, Mapping[str, Any]]]]:
     """A session with a keeper on every node, and what each keeper reports about its node, by name.
 
     A keeper hears from here from its answer on: on many nodes the last one answers long after the first. On exit the
@@ -305,7 +210,7 @@ async def _keepers(job: _Job) -> AsyncIterator[tuple[tuple[NodeSession, ...], di
             async with free:
                 await stack.enter_async_context(session)
                 answer = await _start_keeper(job, session)
-                heartbeats.append(asyncio.create_task(_send_heartbeats(session, job.keepalive.every_s)))
+                heartbeats.append(asyncio.create_task(_send_heartbeats(session, job.setup.keepalive.every_s)))
                 return answer
 
         try:
@@ -325,16 +230,16 @@ async def _send_heartbeats(session: NodeSession, every_s: float) -> None:
         await session.send(None)
 
 
-async def _start_keeper(job: _Job, session: NodeSession) -> Json:
+async def _start_keeper(job: Job, session: NodeSession) -> Json:
     """Send a keeper the program's files; returns what it reports about its node."""
     preloads, prepare = needed_by(job.preloads, session.host)
-    launcher = job.choice.launcher
+    launcher = job.setup.choice.launcher
     contents = {**launcher.files(job.placement), **job.launch.files, **preloads}
     files = {name: base64.b64encode(data).decode() for name, data in contents.items()}
-    needed = launcher.needed_on_first(job.choice.words) if session.host == job.hosts[0] else launcher.commands
+    needed = launcher.needed_on_first(job.setup.choice.words) if session.host == job.hosts[0] else launcher.commands
     commands = [word for word in (job.launch.argv[0], *job.launch.commands, *needed) if word not in files]
     greeting = {"job": job.name, "files": files, "commands": commands, "modules": list(job.launch.modules)}
-    await session.send({**greeting, "prepare": list(prepare), "linger_s": job.keepalive.linger_s})
+    await session.send({**greeting, "prepare": list(prepare), "linger_s": job.setup.keepalive.linger_s})
     try:
         async with asyncio.timeout(_GREETING_TIMEOUT_S):
             return await session.answer()
@@ -344,7 +249,7 @@ async def _start_keeper(job: _Job, session: NodeSession) -> Json:
         ) from error
 
 
-def _require_complete(job: _Job, facts_of: Mapping[str, Mapping[str, Any]]) -> None:
+def _require_complete(job: Job, facts_of: Mapping[str, Mapping[str, Any]]) -> None:
     """DeviceError if a node lacks what the program needs."""
     lacking = {name: facts["missing"] for name, facts in facts_of.items() if facts["missing"]}
     if lacking:
@@ -356,11 +261,11 @@ def _require_complete(job: _Job, facts_of: Mapping[str, Mapping[str, Any]]) -> N
 
 
 async def _supervised(
-    job: _Job, keepers: tuple[NodeSession, ...], argv: list[str], measured: contextlib.ExitStack
+    job: Job, keepers: tuple[NodeSession, ...], argv: list[str], measured: contextlib.ExitStack
 ) -> _Window:
     """Run the launcher on the first node and watch the keepers; the first of them to end decides the outcome.
 
-    Where the program says that its ranks are ready, `job.timed` is entered into `measured` then, and they go on.
+    Where the program says that its ranks are ready, `job.setup.timed` is entered into `measured` then, and they go on.
     """
     window = _Window()
     first = keepers[0].host
@@ -368,25 +273,25 @@ async def _supervised(
     remote += ["sh", "-c", _STATUS, "sh", *argv]
 
     def begun() -> None:
-        window.begun_ns = job.now()
+        window.begun_ns = job.setup.now()
 
     orders: list[asyncio.Task[None]] = []
 
     def take(data: bytes) -> None:
         job.output.take(data)
         if job.launch.says_ready and not orders and READY in job.output.text.splitlines():
-            measured.enter_context(job.timed)
+            measured.enter_context(job.setup.timed)
             orders.append(asyncio.create_task(keepers[0].send({"begin": True})))
 
     running = asyncio.create_task(stream_from(first, remote, take, job.errors.take, begun))
     watching = [asyncio.create_task(_watch_keeper(session)) for session in keepers]
     try:
-        async with asyncio.timeout(job.timeout_s):
+        async with asyncio.timeout(job.setup.timeout_s):
             await asyncio.wait([running, *watching], return_when=asyncio.FIRST_COMPLETED)
     except TimeoutError as error:
         raise await _timeout_error(job) from error
     finally:
-        window.ended_ns = job.now()
+        window.ended_ns = job.setup.now()
         lost = [task.exception() for task in watching if task.done() and not task.cancelled()]
         await _cancel([*watching, *orders, *([] if running.done() else [running])])
     for failure in lost:
@@ -396,11 +301,11 @@ async def _supervised(
     return window
 
 
-async def _timeout_error(job: _Job) -> LabError:
+async def _timeout_error(job: Job) -> LabError:
     """Why a program did not end: names a node that the first one can no longer reach, if any."""
     first, *others = job.hosts
     unreachable = await refusing(first, job.placement.hosts[1:])
-    within = f"within {job.timeout_s:g} s and was killed on all nodes"
+    within = f"within {job.setup.timeout_s:g} s and was killed on all nodes"
     for host in others:
         if host.name in unreachable:
             sentence = f"{first.name} can no longer reach it, and {job.program} did not end {within}: check its link."
@@ -418,18 +323,18 @@ async def _watch_keeper(session: NodeSession) -> None:
     )
 
 
-def _check_status(job: _Job, status: int) -> None:
+def _check_status(job: Job, status: int) -> None:
     """LabError if the launcher's exit status is not 0."""
     if status == 0:
         return
-    faulty_host, sentence = job.choice.launcher.diagnose(status, job.errors.text, job.placement.hosts)
+    faulty_host, sentence = job.setup.choice.launcher.diagnose(status, job.errors.text, job.placement.hosts)
     if faulty_host in {host.name for host in job.hosts}:
         raise DeviceError(faulty_host, sentence)
     raise LabError(f"{job.program}: {sentence}")
 
 
 async def _release_keepers(
-    job: _Job, keepers: tuple[NodeSession, ...], *, ignore_errors: bool = False
+    job: Job, keepers: tuple[NodeSession, ...], *, ignore_errors: bool = False
 ) -> dict[str, bytes]:
     """Have every keeper clean up, the first node's first; returns the files they fetched, by name.
 
@@ -450,7 +355,7 @@ async def _release_keepers(
                 async with asyncio.timeout(_RELEASE_TIMEOUT_S):
                     answer = await session.answer()
                 if "part" in answer:
-                    mpi_trace.take_part(session.host, job.folder, answer)
+                    mpi_trace.take_part(session.host, job.setup.folder, answer)
         except TimeoutError as error:
             raise Unreachable(
                 session.host.name, "no longer answers: its measurements are lost; check the node, then run again."

@@ -16,6 +16,7 @@ from eee_testbed.lab.model import Host, Lab
 from eee_testbed.measuring.experiments.awake_stream import AwakeStream
 from eee_testbed.measuring.experiments.blocks import Slot
 from eee_testbed.measuring.experiments.experiment import Experiment
+from eee_testbed.measuring.experiments.launch_job import LaunchSetup
 from eee_testbed.measuring.experiments.launchers.table import OPENMPI, chosen
 from eee_testbed.measuring.experiments.launching import launch
 from eee_testbed.measuring.experiments.probing import probe
@@ -128,13 +129,9 @@ def _program(
 ) -> Measured:
     program, parameters, placement = program_of(experiment, slot.levels)
     run = experiment.measure.program
-    done = launch(
-        lab,
-        program,
-        parameters,
-        placement,
-        timeout_s=run.timeout_s if run is not None else 0.0,
-        folder=folder,
+    setup = LaunchSetup(
+        folder,
+        run.timeout_s if run is not None else 0.0,
         traffic=experiment.recordings.traffic,
         trace=experiment.recordings.trace,
         figures=run.reader if run is not None else NOTHING_MORE,
@@ -142,6 +139,7 @@ def _program(
         timed=timed,
         choice=OPENMPI if run is None else chosen(run.launcher, run.launcher_words, os.environ),
     )
+    done = launch(lab, program, parameters, placement, setup)
     figures = tuple((figure.name, figure.value, figure.unit) for figure in done.answer.figures)
     why = (
         ""

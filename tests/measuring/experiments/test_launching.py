@@ -24,7 +24,8 @@ from eee_testbed.controller.transports.hosts import ssh_command
 from eee_testbed.lab.errors import LabError, Unreachable
 from eee_testbed.lab.folder import load_lab
 from eee_testbed.lab.model import Lab
-from eee_testbed.measuring.experiments.launching import Keepalive, Launched, launch
+from eee_testbed.measuring.experiments.launch_job import Keepalive, LaunchSetup
+from eee_testbed.measuring.experiments.launching import Launched, launch
 from eee_testbed.record.store import read_facts
 from eee_testbed.record.trials import read_trials
 from eee_testbed.simulation.replay.calls import Call
@@ -66,7 +67,7 @@ def start(lab: Lab, tmp_path: Path) -> Callable[..., Launched]:
             },
         }
         placement = Placement(tuple(hosts), each)
-        return launch(lab, known, known.parameters.model_validate(options), placement, folder=tmp_path, **given)
+        return launch(lab, known, known.parameters.model_validate(options), placement, LaunchSetup(tmp_path, **given))
 
     return run
 
