@@ -13,6 +13,7 @@ from eee_testbed.benchmarks.table import PROGRAMS
 from eee_testbed.lab.errors import DeviceError, LabError
 from eee_testbed.lab.folder import load_lab
 from eee_testbed.lab.model import Host, Lab
+from eee_testbed.measuring.experiments.launch_job import LaunchSetup
 from eee_testbed.measuring.experiments.launchers.table import chosen
 from eee_testbed.measuring.experiments.launching import Launched, launch
 from tests.support.needs import lacking
@@ -90,8 +91,8 @@ def first(lab: Lab) -> Iterator[Host]:
 def run(lab: Lab, folder: Path, name: str, *, timeout_s: float = 60.0, **asked: Any) -> Launched:
     program = PROGRAMS[name]
     parameters = program.parameters.model_validate(asked)
-    choice = chosen("slurm", "--mpi=pmix", {})
-    return launch(lab, program, parameters, Placement(_TWO, 1), timeout_s=timeout_s, folder=folder, choice=choice)
+    setup = LaunchSetup(folder=folder, timeout_s=timeout_s, choice=chosen("slurm", "--mpi=pmix", {}))
+    return launch(lab, program, parameters, Placement(_TWO, 1), setup)
 
 
 def test_srun_starts_ranks_and_gets_its_nodes_back(lab: Lab, first: Host, tmp_path: Path) -> None:
