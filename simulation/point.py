@@ -204,12 +204,13 @@ def _steady_point(description: Description, simulation: NetworkSimulation, load:
         description,
         simulation,
         window,
-        load=load,
-        seed=seed,
-        half_width=interval.half_width if interval else None,
-        saturated=window.packets > 0 and (accepted < wanted * (_SHORTFALL - chance) or simulation.outstanding > 0),
-        settled=rests and window.packets > 0 and accepted <= wanted * (2 - _SHORTFALL + chance),
-        narrow=interval is not None and interval.percent <= precision.within_percent,
+        (load, seed),
+        _Ending(
+            saturated=window.packets > 0 and (accepted < wanted * (_SHORTFALL - chance) or simulation.outstanding > 0),
+            settled=rests and window.packets > 0 and accepted <= wanted * (2 - _SHORTFALL + chance),
+            narrow=interval is not None and interval.percent <= precision.within_percent,
+            half_width=interval.half_width if interval else None,
+        ),
     )
 
 
@@ -227,12 +228,8 @@ def _batch_point(description: Description, simulation: NetworkSimulation, load: 
         description,
         simulation,
         window,
-        load=load,
-        seed=seed,
-        half_width=None,
-        saturated=not done,
-        settled=done,
-        narrow=True,
+        (load, seed),
+        _Ending(saturated=not done, settled=done, narrow=True),
     )
 
 
@@ -249,29 +246,35 @@ def _mean_share(description: Description) -> float:
     return sum(share * size for share, size in zip(traffic.shares, traffic.sizes, strict=True)) / sum(traffic.sizes)
 
 
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """How a point ended; `half_width` of its latency's interval, if there is one."""
+
+    saturated: bool
+    settled: bool
+    narrow: bool
+    half_width: float | None = None
+
+
 def _point(
     description: Description,
     simulation: NetworkSimulation,
     window: Window,
-    *,
-    load: float,
-    seed: int,
-    half_width: float | None,
-    saturated: bool,
-    settled: bool,
-    narrow: bool,
+    at: tuple[float, int],
+    ending: _Ending,
 ) -> Point:
     latencies, use, shares, arrived = simulation.latencies(), window.use, window.shares, window.packets
-    known = settled and not saturated
+    known = ending.settled and not ending.saturated
+    load, seed = at
     return Point(
         load=load,
         seed=seed,
         engine=description.chosen_engine,
-        saturated=saturated,
-        settled=settled,
-        steady=settled and narrow,
+        saturated=ending.saturated,
+        settled=ending.settled,
+        steady=ending.settled and ending.narrow,
         latency=latencies["mean_cycles"] if known else None,
-        latency_half_width=half_width if known else None,
+        latency_half_width=ending.half_width if known else None,
         p50=latencies["p50_cycles"] if known else None,
         p99=latencies["p99_cycles"] if known else None,
         largest=latencies["largest_cycles"] if known else None,

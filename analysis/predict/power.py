@@ -68,20 +68,22 @@ class Power:
     warnings: tuple[str, ...]
 
 
-def power_of(
-    site: Site,
-    profile: Profile,
-    calibration: Calibration,
-    what_if: WhatIf,
-    mode: AskedMode,
-    rest: Rest,
-    load: Load,
-    time_s: Floats,
-    sampler: Sampler,
-) -> Power:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The program and the question: `off` are the numbers of links that are off, `rest` the nodes' links' low power."""
+
+    profile: Profile
+    what_if: WhatIf
+    off: frozenset[int]
+    mode: AskedMode
+    rest: Rest
+    load: Load
+    time_s: Floats
+
+
+def power_of(site: Site, calibration: Calibration, asked: Asked, sampler: Sampler) -> Power:
     """While the program runs."""
     warnings: dict[str, None] = {}
-    off = {link.number for link in site.links_named(what_if.off_links)}
     total: Floats | None = None
     unknown: list[str] = []
     unknown_of: dict[str, list[str]] = {}
@@ -92,7 +94,7 @@ def power_of(
             continue
         watt = sampler.of(f"{name} base_watt", known.base_watt)
         for port in ports:
-            watt = watt + _port_watt(port, known, profile, what_if, mode, rest, sampler, off=off, warnings=warnings)
+            watt = watt + _port_watt(port, known, asked, sampler, warnings)
         for sentence in known.unknown:
             unknown_of.setdefault(sentence, []).append(name)
         total = watt if total is None else total + watt
@@ -101,8 +103,8 @@ def power_of(
         verb = "is" if len(unknown) == 1 else "are"
         warnings[f"no power was fitted for {', '.join(unknown)}, which {verb} left out."] = None
     if total is not None:
-        total = total + _traffic_watt(site, profile, calibration, load, time_s, sampler, warnings)
-    nodes = _nodes_watt(site, profile, calibration, mode, rest, sampler, warnings)
+        total = total + _traffic_watt(site, calibration, asked, sampler, warnings)
+    nodes = _nodes_watt(site, calibration, asked, sampler, warnings)
     return Power(total, nodes, tuple(warnings))
 
 
@@ -114,19 +116,8 @@ def switch_power_of(calibration: Calibration, name: str, family: str) -> SwitchP
     return next((one for key, one in switches.items() if family and family in (one.family, key)), None)
 
 
-def _port_watt(
-    port: SitePort,
-    known: SwitchPower,
-    profile: Profile,
-    what_if: WhatIf,
-    mode: AskedMode,
-    rest: Rest,
-    sampler: Sampler,
-    *,
-    off: set[int],
-    warnings: dict[str, None],
-) -> Floats:
-    rate = min(port.rate_mbps, what_if.speed_mbps or port.rate_mbps)
+def _port_watt(port: SitePort, known: SwitchPower, asked: Asked, sampler: Sampler, warnings: dict[str, None]) -> Floats:
+    rate = min(port.rate_mbps, asked.what_if.speed_mbps or port.rate_mbps)
     by_mbps = known.ports_of(port.kind)
     if known.port_by_kind and port.kind not in known.port_by_kind:
         warnings[f"a port with a {port.kind} cable was not measured: the power of another kind is assumed."] = None
@@ -143,14 +134,14 @@ def _port_watt(
     def draws(key: str) -> Floats:
         return sampler.of(f"{kind}{rate} {key}", getattr(stages, key))
 
-    if port.link in off:
+    if port.link in asked.off:
         return _shut_watt(stages, draws, warnings)
     for key in ("cable_watt", "enabled_watt", "link_watt"):
         if getattr(stages, key) is None:
             warnings[f"{key.removesuffix('_watt')} power of a port was not measured: 0 W is assumed."] = None
     up_watt = draws("enabled_watt") + draws("link_watt")
-    saved = _saved(port, stages, profile, mode, rest, up_watt, sampler)
-    return draws("cable_watt") + up_watt - saved + draws("carrying_watt") * _carries(port, profile, sampler)
+    saved = _saved(port, stages, asked, up_watt, sampler)
+    return draws("cable_watt") + up_watt - saved + draws("carrying_watt") * _carries(port, asked.profile, sampler)
 
 
 def _carries(port: SitePort, profile: Profile, sampler: Sampler) -> Floats | float:
@@ -167,15 +158,14 @@ def _shut_watt(stages: PortPower, draws: Callable[[str], Floats], warnings: dict
     return draws("cable_watt")
 
 
-def _saved(
-    port: SitePort, stages: PortPower, profile: Profile, mode: AskedMode, rest: Rest, up_watt: Floats, sampler: Sampler
-) -> Floats:
+def _saved(port: SitePort, stages: PortPower, asked: Asked, up_watt: Floats, sampler: Sampler) -> Floats:
     """Watts that low power saves, of those of an enabled port and its link, or of the base that these are in."""
+    mode, rest = asked.mode, asked.rest
     if port.role == "trunk":
         part = sampler.uniform("trunk", 0.0, 1.0)
         deep, fast = rest.deep * part, rest.fast * part
     else:
-        own = _rest_of_host(port.peer, profile, mode, rest)
+        own = _rest_of_host(port.peer, asked)
         deep, fast = own.deep, own.fast
     fitted = np.clip(sampler.of("lpi_fraction", stages.lpi_fraction, missing=1.0), 0.0, 1.0)
     deep_fraction = fitted if mode.deep_fraction is None else mode.deep_fraction[:, 0]
@@ -184,28 +174,24 @@ def _saved(
     return saved + sampler.of("lpi_saved_watt", stages.lpi_saved_watt) * deep
 
 
-def _rest_of_host(host: str, profile: Profile, mode: AskedMode, rest: Rest) -> Rest:
+def _rest_of_host(host: str, asked: Asked) -> Rest:
     """Of a host's link: as `rest` where it runs the program, else all the time."""
-    if host in profile.hosts:
-        return rest
+    mode = asked.mode
+    if host in asked.profile.hosts:
+        return asked.rest
     asleep = (np.asarray(mode.policy.hold_us) < np.inf).astype(float).ravel()
     only_fast = np.isinf(np.asarray(mode.policy.deep_after_us)).astype(float).ravel()
     return Rest(asleep * (1 - only_fast), asleep * only_fast)
 
 
 def _traffic_watt(
-    site: Site,
-    profile: Profile,
-    calibration: Calibration,
-    load: Load,
-    time_s: Floats,
-    sampler: Sampler,
-    warnings: dict[str, None],
+    site: Site, calibration: Calibration, asked: Asked, sampler: Sampler, warnings: dict[str, None]
 ) -> Floats:
     """Bits and packets, at every switch that they pass; a mean over the switches' fits.
 
     Fits whose energy of a bit is not significantly above 0 are ignored: their values are noise.
     """
+    profile = asked.profile
     fits = [switch_power_of(calibration, name, site.families[name]) for name in site.switches]
     known = [fit for fit in fits if fit is not None and fit.bit_picojoule is not None]
     seen = [fit for fit in known if fit.bit_picojoule is not None and fit.bit_picojoule.low > 0]
@@ -217,22 +203,17 @@ def _traffic_watt(
     if not sent_byte:
         sent_byte = profile.call_count * profile.message_byte * len(profile.hosts)
     frames = sum(node.transmit.frame_count for node in profile.gaps.values())
-    passes = max(load.mean_switches, 1.0)
+    passes = max(asked.load.mean_switches, 1.0)
     picojoule = np.mean([sampler.of("bit_picojoule", fit.bit_picojoule) for fit in seen], axis=0)
     nanojoule = np.mean([sampler.of("packet_nanojoule", fit.packet_nanojoule) for fit in seen], axis=0)
-    watt: Floats = passes * (8 * sent_byte * picojoule * 1e-12 + frames * nanojoule * 1e-9) / time_s
+    watt: Floats = passes * (8 * sent_byte * picojoule * 1e-12 + frames * nanojoule * 1e-9) / asked.time_s
     return watt
 
 
 def _nodes_watt(
-    site: Site,
-    profile: Profile,
-    calibration: Calibration,
-    mode: AskedMode,
-    rest: Rest,
-    sampler: Sampler,
-    warnings: dict[str, None],
+    site: Site, calibration: Calibration, asked: Asked, sampler: Sampler, warnings: dict[str, None]
 ) -> Floats | None:
+    profile = asked.profile
     nodes = calibration.power.nodes
     if not nodes:
         warnings["no node's power was fitted: energy is that of the network alone."] = None
@@ -248,7 +229,7 @@ def _nodes_watt(
             warnings["no node was measured under load: idle power is assumed."] = None
         of_interest = loaded if host in profile.hosts and loaded is not None else known.idle_watt
         saved = sampler.of(f"{host} card_saved_watt", known.card_saved_watt)
-        asleep = _rest_of_host(host, profile, mode, rest).deep
+        asleep = _rest_of_host(host, asked).deep
         if known.card_saved_watt is None and np.any(asleep > 0):
             warnings["what some nodes' cards save by EEE was not measured: it is left out."] = None
         total = total + sampler.of(f"{host} node_watt", of_interest) - saved * asleep

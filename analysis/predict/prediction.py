@@ -17,7 +17,7 @@ import numpy as np
 from eee_testbed.analysis.calibration import Calibration
 from eee_testbed.analysis.interval import Floats, Interval, of_samples
 from eee_testbed.analysis.predict.asked_mode import asked_mode
-from eee_testbed.analysis.predict.power import Power, Rest, power_of, rest_of
+from eee_testbed.analysis.predict.power import Asked, Power, Rest, power_of, rest_of
 from eee_testbed.analysis.predict.run_time import GapTable, Replays, RunTime, program_time, run_time
 from eee_testbed.analysis.predict.sampling import DRAWS, Sampler
 from eee_testbed.analysis.predict.site import Load, Site, load_of
@@ -115,8 +115,9 @@ class Predictor:
         watts = Sampler(self.draws)
         power = None
         if self.site is not None:
-            parts = self.profile, self.calibration, what_if, mode, rest, load, time.time_s, watts
-            power = power_of(self.site, *parts)
+            off = frozenset(link.number for link in self.site.links_named(what_if.off_links))
+            asked = Asked(self.profile, what_if, off, mode, rest, load, time.time_s)
+            power = power_of(self.site, self.calibration, asked, watts)
             warnings += power.warnings
             if power.network_watt is not None and self.calibration.power.note:
                 warnings.append(self.calibration.power.note)

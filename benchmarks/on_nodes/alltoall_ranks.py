@@ -26,7 +26,7 @@ import time
 from array import array
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import mpi4py
 
@@ -109,6 +109,49 @@ def quantiles(values: Sequence[int]) -> list[int]:
     return [ordered[round(share * (len(ordered) - 1))] for share in _SHARES]
 
 
+class Loop(NamedTuple):
+    """What a rank measured: when iterations began and the last one ended, when calls returned, how long it waited."""
+
+    begins: array[int]
+    returns: array[int]
+    begun_ns: int
+    ended_ns: int
+    wait_ns: int
+    wait_share: float
+    steal_share: float
+
+
+def reduced(world: Any, loop: Loop, wrong: int) -> dict[str, Any]:
+    """The worst of all ranks, and this rank's iterations and calls."""
+    begins = loop.begins
+    steps = [after - before for before, after in zip(begins, begins[1:])]
+    calls = [after - before for before, after in zip(begins, loop.returns)]
+    whole_ns = begins[len(steps)] - begins[0]
+
+    def most(value: float) -> Any:
+        return world.allreduce(value, op=MPI.MAX)
+
+    longest_ns, longest_wait_ns, longest_share = most(whole_ns), most(loop.wait_ns), most(loop.wait_share)
+    most_steal, most_slow_ns = most(loop.steal_share), most(slow_ns(steps))
+    steady_ns, wrong = most(whole_ns - slow_ns(steps)), world.allreduce(wrong)
+    return {
+        "wrong": wrong,
+        "time_ns": longest_ns,
+        "steady_ns": steady_ns,
+        "slow_ns": most_slow_ns,
+        "slow_beyond_ns": _SLOW_BEYOND_NS,
+        "processor_wait_ns": longest_wait_ns,
+        "processor_wait_share": longest_share,
+        "steal_share": most_steal,
+        "begun_ns": loop.begun_ns,
+        "ended_ns": loop.ended_ns,
+        "shares": _SHARES,
+        "iteration_ns": quantiles(steps),
+        "call_ns": quantiles(calls),
+        "mean_call_ns": sum(calls) / len(calls),
+    }
+
+
 def main() -> None:
     """Run one rank."""
     given = json.loads(sys.argv[1])
@@ -151,38 +194,13 @@ def main() -> None:
     wait_ns = waited_ns() - before_ns
     elapsed_s = (uptime_s() - up_s) or (begins[iterations] - begins[0]) / 1e9
     steal = (stolen_s() - before_s) / (elapsed_s * (os.cpu_count() or 1))
-    steps = [after - before for before, after in zip(begins, begins[1:])]
     wrong += sum(left != right for left, right in zip(theirs, expected))
 
-    longest_ns = world.allreduce(begins[iterations] - begins[0], op=MPI.MAX)
-    longest_wait_ns = world.allreduce(wait_ns, op=MPI.MAX)
-    longest_share = world.allreduce(wait_ns / 1e9 / elapsed_s, op=MPI.MAX)
-    most_steal = world.allreduce(steal, op=MPI.MAX)
-    most_slow_ns = world.allreduce(slow_ns(steps), op=MPI.MAX)
-    steady_ns = world.allreduce(begins[iterations] - begins[0] - slow_ns(steps), op=MPI.MAX)
-    wrong = world.allreduce(wrong)
+    loop = Loop(begins, returns, begun_ns, ended_ns, wait_ns, wait_ns / 1e9 / elapsed_s, steal)
+    result = reduced(world, loop, wrong)
     if rank == 0:
-        calls = [after - before for before, after in zip(begins, returns)]
-        result = {
-            "ranks": size,
-            "iterations": iterations,
-            "array_byte": 4 * count * size,
-            "wrong": wrong,
-            "time_ns": longest_ns,
-            "steady_ns": steady_ns,
-            "slow_ns": most_slow_ns,
-            "slow_beyond_ns": _SLOW_BEYOND_NS,
-            "processor_wait_ns": longest_wait_ns,
-            "processor_wait_share": longest_share,
-            "steal_share": most_steal,
-            "begun_ns": begun_ns,
-            "ended_ns": ended_ns,
-            "shares": _SHARES,
-            "iteration_ns": quantiles(steps),
-            "call_ns": quantiles(calls),
-            "mean_call_ns": sum(calls) / len(calls),
-        }
-        print("alltoall", json.dumps(result), flush=True)
+        facts = {"ranks": size, "iterations": iterations, "array_byte": 4 * count * size}
+        print("alltoall", json.dumps({**facts, **result}), flush=True)
 
 
 if __name__ == "__main__":

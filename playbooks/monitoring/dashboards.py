@@ -157,13 +157,8 @@ def _lab() -> dashboard.Dashboard:
     return _with_panels(board, panels)
 
 
-def _run() -> dashboard.Dashboard:
-    board = _new_dashboard("EEE run", "eee-run", "One run: its trials, power and probe.")
-    board = board.with_variable(choice("run", "run", f"label_values(eee_run_info{{{_LAB}}}, run)"))
-    quantiles = ("0.5", "0.9", "0.99")
-    sent = f'rate(eee_port_bytes_total{{{_RUN},direction="receive"}}{_RATE})'
-    buckets = f"sum by (le) (rate(eee_probe_round_trip_seconds_bucket{{{_RUN}}}{_RATE}))"
-    panels: list[Panel] = [
+def _run_facts() -> list[Panel]:
+    return [
         figure("Run", "State of the run.", "none", (f"eee_run_info{{{_RUN}}}", "{{state}}"), words=True, span=THIRD),
         figure(
             "Valid trials",
@@ -182,6 +177,35 @@ def _run() -> dashboard.Dashboard:
         figure("Power", "Sum of all strips.", "watt", (f"sum(eee_strip_power_watts{{{_RUN}}})", "power"), span=THIRD),
         _energy(_RUN, THIRD),
         _energy_a_trial(),
+    ]
+
+
+def _round_trips() -> list[Panel]:
+    quantiles = ("0.5", "0.9", "0.99")
+    buckets = f"sum by (le) (rate(eee_probe_round_trip_seconds_bucket{{{_RUN}}}{_RATE}))"
+    return [
+        lines(
+            "Round trips of the probe",
+            "Quantiles, with the resolution of the histogram's buckets.",
+            "s",
+            *((f"histogram_quantile({q}, {buckets})", f"p{float(q) * 100:g}") for q in quantiles),
+            (f"rate(eee_probe_lost_echoes_total{{{_RUN}}}{_RATE})", "lost a second"),
+        ),
+        spread(
+            "Round trips",
+            "Number of round trips in each bucket.",
+            "s",
+            f"sum by (le) (increase(eee_probe_round_trip_seconds_bucket{{{_RUN}}}{_RATE}))",
+        ),
+    ]
+
+
+def _run() -> dashboard.Dashboard:
+    board = _new_dashboard("EEE run", "eee-run", "One run: its trials, power and probe.")
+    board = board.with_variable(choice("run", "run", f"label_values(eee_run_info{{{_LAB}}}, run)"))
+    sent = f'rate(eee_port_bytes_total{{{_RUN},direction="receive"}}{_RATE})'
+    panels: list[Panel] = [
+        *_run_facts(),
         stretches(
             "Trials",
             "Levels of the running trial.",
@@ -202,19 +226,7 @@ def _run() -> dashboard.Dashboard:
             (f"eee_loop_slowdown_ratio{{{_RUN}}}", "slowdown"),
         ),
         *_power(_RUN),
-        lines(
-            "Round trips of the probe",
-            "Quantiles, with the resolution of the histogram's buckets.",
-            "s",
-            *((f"histogram_quantile({q}, {buckets})", f"p{float(q) * 100:g}") for q in quantiles),
-            (f"rate(eee_probe_lost_echoes_total{{{_RUN}}}{_RATE})", "lost a second"),
-        ),
-        spread(
-            "Round trips",
-            "Number of round trips in each bucket.",
-            "s",
-            f"sum by (le) (increase(eee_probe_round_trip_seconds_bucket{{{_RUN}}}{_RATE}))",
-        ),
+        *_round_trips(),
         bars(
             "Figures",
             "From the last valid trial with each combination of levels.",
@@ -246,16 +258,8 @@ def _run() -> dashboard.Dashboard:
     return _with_panels(board, panels)
 
 
-def _link() -> dashboard.Dashboard:
-    board = _new_dashboard("EEE link", "eee-link", "Both ends of one cable.")
-    board = board.with_variable(choice("link", "link", f"label_values(eee_link_info{{{_LAB}}}, link)"))
-    legend = "{{switch}} {{port}} {{direction}}"
-    bits = f"rate(eee_port_bytes_total{{{_LAB}}}{_RATE}) * 8"
-    asleep = f"rate(eee_port_lpi_seconds_total{{{_LAB}}}{_RATE})"
-    lpi_events = f"rate(eee_port_lpi_events_total{{{_LAB}}}{_RATE})"
-    outlets = f"sum by (lab, feeds) (eee_outlet_power_watts{{{_LAB}}})"
-    switches = 'label_replace(eee_link_info{lab="$lab",link="$link"}, "feeds", "$1", "switch", "(.*)")'
-    panels: list[Panel] = [
+def _link_facts(bits: str) -> list[Panel]:
+    return [
         figure(
             "Ends that are up",
             "Ends at switches that are up.",
@@ -277,6 +281,20 @@ def _link() -> dashboard.Dashboard:
             (f"max(({bits}) * {_THIS}) / max(eee_port_speed_bytes_per_second{{{_LAB}}} * {_THIS} * 8)", "load"),
             span=THIRD,
         ),
+    ]
+
+
+def _link() -> dashboard.Dashboard:
+    board = _new_dashboard("EEE link", "eee-link", "Both ends of one cable.")
+    board = board.with_variable(choice("link", "link", f"label_values(eee_link_info{{{_LAB}}}, link)"))
+    legend = "{{switch}} {{port}} {{direction}}"
+    bits = f"rate(eee_port_bytes_total{{{_LAB}}}{_RATE}) * 8"
+    asleep = f"rate(eee_port_lpi_seconds_total{{{_LAB}}}{_RATE})"
+    lpi_events = f"rate(eee_port_lpi_events_total{{{_LAB}}}{_RATE})"
+    outlets = f"sum by (lab, feeds) (eee_outlet_power_watts{{{_LAB}}})"
+    switches = 'label_replace(eee_link_info{lab="$lab",link="$link"}, "feeds", "$1", "switch", "(.*)")'
+    panels: list[Panel] = [
+        *_link_facts(bits),
         lines("Throughput", "As counted at each end.", "bps", (f"({bits}) * {_THIS}", legend)),
         lines(
             "Low Power Idle",

@@ -49,6 +49,30 @@ def write_keys(lab: Lab, state: StateDir) -> tuple[KeyPair, dict[str, KeyPair]]:
     return user_key, {host.name: make_key() for host in lab.hosts}
 
 
+def _common_files(lab: Lab, user_key: KeyPair, host_keys: Mapping[str, KeyPair]) -> dict[str, tuple[str, int, int]]:
+    """Files that are the same on all hosts: text, permissions and owner."""
+    number, account_files = accounts()
+    authorized = f"{user_key.public} lab@{lab.name}\n"
+    home = HOMES[USER]
+    return {
+        "/etc/passwd": (account_files["/etc/passwd"], 0o644, 0),
+        "/etc/group": (account_files["/etc/group"], 0o644, 0),
+        "/etc/shadow": (account_files["/etc/shadow"], 0o600, 0),
+        "/etc/ssh/ssh_config": (SSH_CONFIG, 0o644, 0),
+        "/etc/ssh/ssh_known_hosts": (
+            known_hosts(lab.hosts, {name: key.public for name, key in host_keys.items()}),
+            0o644,
+            0,
+        ),
+        "/etc/ssh/authorized_keys": (authorized, 0o644, 0),
+        "/etc/openmpi/openmpi-mca-params.conf": (openmpi_params(lab.data_network, lab.management_network), 0o644, 0),
+        "/etc/ucx/ucx.conf": (UCX_CONFIG, 0o644, 0),
+        f"{home}/.ssh/authorized_keys": (authorized, 0o600, number),
+        f"{home}/.ssh/id_ed25519": (user_key.private, 0o600, number),
+        f"{home}/.ssh/id_ed25519.pub": (authorized, 0o644, number),
+    }
+
+
 def make_kits(
     lab: Lab,
     state: StateDir,
@@ -58,12 +82,7 @@ def make_kits(
     host_keys: Mapping[str, KeyPair],
 ) -> list[HostKit]:
     """Return the kits of all hosts, in the order of the inventory; `journal` names their control groups."""
-    number, account_files = accounts()
-    public_keys = {name: key.public for name, key in host_keys.items()}
-    known = known_hosts(lab.hosts, public_keys)
-    mpi = openmpi_params(lab.data_network, lab.management_network)
-    authorized = f"{user_key.public} lab@{lab.name}\n"
-    home = HOMES[USER]
+    number, _ = accounts()
     sshd = find_sshd()
     groups = Path(journal.cgroups)
     cpu_groups = Path(journal.cpu_groups) if journal.cpu_groups else None
@@ -72,19 +91,7 @@ def make_kits(
     environments = {
         host.name: host_environment(journal.cpu_ratios.get(host.name)) if has_clock else {} for host in lab.hosts
     }
-    common = {
-        "/etc/passwd": (account_files["/etc/passwd"], 0o644, 0),
-        "/etc/group": (account_files["/etc/group"], 0o644, 0),
-        "/etc/shadow": (account_files["/etc/shadow"], 0o600, 0),
-        "/etc/ssh/ssh_config": (SSH_CONFIG, 0o644, 0),
-        "/etc/ssh/ssh_known_hosts": (known, 0o644, 0),
-        "/etc/ssh/authorized_keys": (authorized, 0o644, 0),
-        "/etc/openmpi/openmpi-mca-params.conf": (mpi, 0o644, 0),
-        "/etc/ucx/ucx.conf": (UCX_CONFIG, 0o644, 0),
-        f"{home}/.ssh/authorized_keys": (authorized, 0o600, number),
-        f"{home}/.ssh/id_ed25519": (user_key.private, 0o600, number),
-        f"{home}/.ssh/id_ed25519.pub": (authorized, 0o644, number),
-    }
+    common = _common_files(lab, user_key, host_keys)
     data_length = ipaddress.IPv4Network(lab.data_network).prefixlen
     management_length = ipaddress.IPv4Network(lab.management_network).prefixlen
     return [

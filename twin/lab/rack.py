@@ -25,7 +25,7 @@ from eee_testbed.twin.lab.requests import Requests
 from eee_testbed.twin.machine.control import ControlServer
 from eee_testbed.twin.machine.credentials import Credentials
 from eee_testbed.twin.machine.statedir import CLOCK, Journal, StateDir
-from eee_testbed.twin.mains.wiring import RackedNode, RackedSwitch, wire, wire_sensors
+from eee_testbed.twin.mains.wiring import Racked, RackedNode, RackedSwitch, wire, wire_sensors
 from eee_testbed.twin.network.topology import lay_out
 from eee_testbed.twin.network.tree_keeper import TreeKeeper
 from eee_testbed.twin.switch.device import Event, SwitchDevice
@@ -91,11 +91,7 @@ class Rack:
             lab,
             self.truth,
             self.engine,
-            switches={name: self._racked_switch(device) for name, device in self.devices.items()},
-            nodes={
-                name: RackedNode(self.topology.nics[name], self._lab_cpu(host)) for name, host in self.hosts.items()
-            },
-            cables=[(self.topology.engine_port(link.a), self.topology.engine_port(link.b)) for link in lab.links],
+            self._racked(),
             clock_s=self.clock.lab_s,
             on_power=self.set_power,
             wake=self._wake,
@@ -115,6 +111,15 @@ class Rack:
         if self.clock_keeper is None or self.truth.node(host.name).cpu_ratio is not None:
             return host.cpu_s
         return LabCpu(host.cpu_s, self.clock_keeper.times_s)
+
+    def _racked(self) -> Racked:
+        end = self.topology.engine_port
+        nics = self.topology.nics
+        return Racked(
+            {name: self._racked_switch(device) for name, device in self.devices.items()},
+            {name: RackedNode(nics[name], self._lab_cpu(host)) for name, host in self.hosts.items()},
+            [(end(link.a), end(link.b)) for link in self.lab.links],
+        )
 
     @staticmethod
     def _racked_switch(device: SwitchDevice) -> RackedSwitch:

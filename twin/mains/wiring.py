@@ -29,22 +29,29 @@ class RackedNode:
     cpu_s: Callable[[], float]
 
 
+@dataclass(frozen=True, slots=True)
+class Racked:
+    """Switches and nodes by name, and cables as pairs of engine port ids."""
+
+    switches: Mapping[str, RackedSwitch]
+    nodes: Mapping[str, RackedNode]
+    cables: Sequence[tuple[int, int]]
+
+
 def wire(
     lab: Lab,
     truth: Truth,
     engine: PortReader,
+    racked: Racked,
     *,
-    switches: Mapping[str, RackedSwitch],
-    nodes: Mapping[str, RackedNode],
-    cables: Sequence[tuple[int, int]],
     clock_s: Callable[[], float],
     on_power: Callable[[str, bool], None],
     wake: Callable[[float], None],
 ) -> tuple[Mains, dict[str, Strip]]:
     """Build loads, strips and mains; LabError for a family, model, outlet or override that does not exist.
 
-    `cables` are pairs of engine port ids; `clock_s` counts seconds since the lab's start. Each strip then needs an
-    agent: make one with `on_set=strip.on_set`, and call `strip.bind(agent)`.
+    `clock_s` counts seconds since the lab's start. Each strip then needs an agent: make one with
+    `on_set=strip.on_set`, and call `strip.bind(agent)`.
     """
     unknown = truth.unknown_overrides(
         switches={switch.name for switch in lab.switches},
@@ -57,11 +64,11 @@ def wire(
         )
     loads: list[SwitchLoad | NodeLoad] = []
     for switch in lab.switches:
-        racked = switches[switch.name]
+        known_switch = racked.switches[switch.name]
         power = truth.switch(switch.name, switch.family).power
-        loads.append(SwitchLoad(switch.name, power, tuple(racked.ports), racked.booting))
+        loads.append(SwitchLoad(switch.name, power, tuple(known_switch.ports), known_switch.booting))
     for host in lab.hosts:
-        node = nodes[host.name]
+        node = racked.nodes[host.name]
         loads.append(NodeLoad(host.name, truth.node(host.name).power, node.nic, node.cpu_s))
     strips = {}
     for known in lab.strips:
@@ -80,7 +87,7 @@ def wire(
         strip_truth = truth.strip(known.name, known.family)
         strips[known.name] = Strip(known.name, family, model, strip_truth, seed=truth.seed, clock_s=clock_s)
     feeds = {(outlet.strip, outlet.number): outlet.feeds for outlet in lab.outlets}
-    sampled = Loads(engine, loads, cables=cables, seed=truth.seed)
+    sampled = Loads(engine, loads, cables=racked.cables, seed=truth.seed)
     return Mains(sampled, list(strips.values()), feeds, on_power=on_power, wake=wake), strips
 
 

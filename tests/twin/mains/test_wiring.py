@@ -8,7 +8,7 @@ from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.folder import load_lab
 from eee_testbed.lab.model import Lab
 from eee_testbed.twin.mains.mains import Mains
-from eee_testbed.twin.mains.wiring import RackedNode, RackedSwitch, wire, wire_sensors
+from eee_testbed.twin.mains.wiring import Racked, RackedNode, RackedSwitch, wire, wire_sensors
 from eee_testbed.twin.strips import Strip
 from eee_testbed.twin.truth.truth import Truth
 from eee_testbed.twin.truth.truth_file import load_truth
@@ -29,9 +29,11 @@ def wired(lab: Lab, truth: Truth) -> tuple[Mains, dict[str, Strip], FakeLedgers]
         lab,
         truth,
         ledgers,
-        switches={switch: RackedSwitch(ports, lambda: False) for switch, ports in ids.items()},
-        nodes={node: RackedNode(nic, lambda: 0.0) for node, nic in nics.items()},
-        cables=[],
+        Racked(
+            switches={switch: RackedSwitch(ports, lambda: False) for switch, ports in ids.items()},
+            nodes={node: RackedNode(nic, lambda: 0.0) for node, nic in nics.items()},
+            cables=[],
+        ),
         clock_s=lambda: 0.0,
         on_power=lambda _device, _on: None,
         wake=lambda _delay_s: None,
