@@ -70,27 +70,15 @@ class _Collective:
     received: dict[int, int] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _Counts:
-    """What has to be said at the end."""
-
-    unfinished: int = 0
-    cancelled: int = 0
-    late: int = 0
-    tests: int = 0
-    handles: int = 0
-    unrecorded: int = 0
-    alone: int = 0
-    receives: int = 0
-
-
 class _Import:
     def __init__(self, archive: Archive, place: Place, name: str) -> None:
         self.archive, self.place = archive, place
         if not 1 <= archive.ranks <= MOST_RANKS:
             place.refuse(f"has {archive.ranks} ranks")
         self.writer = ProgramWriter(name, archive.ranks, f"OTF2 archive of {archive.ranks} ranks")
-        self.counts = _Counts()
+        self.counts: Counter[str] = Counter()
+        """What has to be said at the end."""
+
         self.doubts = Doubts()
         self.collectives: defaultdict[int, list[_Collective]] = defaultdict(list)
         self.shares: dict[tuple[int, int], list[Share]] = {}
@@ -184,16 +172,16 @@ class _Import:
             "and the other receives."
         )
         for count, sentence in (
-            (counts.receives, "A receive has the sender that was recorded, also where the program named any rank."),
+            (counts["receives"], "A receive has the sender that was recorded, also where the program named any rank."),
             (doubts.in_place, in_place),
             (doubts.filled, filled),
-            (counts.cancelled, "{} requests that were cancelled are left out."),
-            (counts.unfinished, "{} receives that never completed are left out: their sender is unknown."),
-            (counts.late, "{} receives without a record of their begin are begun where they completed."),
-            (counts.tests, "Time between tests of requests counts as computing."),
-            (counts.handles, "{} calls that make or free communicators and windows are left out."),
-            (counts.unrecorded, "{} non-blocking collective calls have no records and are left out."),
-            (counts.alone, "{} collective calls on communicators of one rank are left out."),
+            (counts["cancelled"], "{} requests that were cancelled are left out."),
+            (counts["unfinished"], "{} receives that never completed are left out: their sender is unknown."),
+            (counts["late"], "{} receives without a record of their begin are begun where they completed."),
+            (counts["tests"], "Time between tests of requests counts as computing."),
+            (counts["handles"], "{} calls that make or free communicators and windows are left out."),
+            (counts["unrecorded"], "{} non-blocking collective calls have no records and are left out."),
+            (counts["alone"], "{} collective calls on communicators of one rank are left out."),
         ):
             if count:
                 self.writer.assume(sentence.format(count))
@@ -265,12 +253,12 @@ class _Rank:
         counts, members = self._whole.counts, self._whole.archive.communicators[int(record["b"])]
         operation = int(record["a"])
         if operation >= len(OPERATIONS):
-            counts.handles += 1
+            counts["handles"] += 1
             return False
         if operation < 0:
             self._whole.place.refuse("has a collective call of an unknown operation")
         if members is None:
-            counts.alone += 1
+            counts["alone"] += 1
             return False
         return True
 
@@ -293,9 +281,9 @@ class _Rank:
                 case Kind.ONE_SIDED:
                     self._whole.place.refuse("has one-sided communication, which is not replayed")
                 case Kind.TEST:
-                    self._whole.counts.tests += 1
+                    self._whole.counts["tests"] += 1
                 case Kind.CANCELLED:
-                    self._whole.counts.cancelled += 1
+                    self._whole.counts["cancelled"] += 1
                 case Kind.SEND:
                     writing.at(time).send(numbers)
                 case Kind.RECV:
@@ -308,7 +296,7 @@ class _Rank:
                 case Kind.COLLECTIVE | Kind.COLLECTIVE_REQUEST if at in self._call:
                     writing.at(time).collective(*self._call[at], at if kind == Kind.COLLECTIVE_REQUEST else NO_REQUEST)
                 case Kind.IRECV if at not in self._done:
-                    self._whole.counts.late += 1
+                    self._whole.counts["late"] += 1
                     writing.at(time).receive(numbers)
                 case Kind.IRECV | Kind.ISEND_COMPLETE | Kind.COLLECTIVE_COMPLETE if at in self._done:
                     writing.at(time).complete(self._done[at])
@@ -317,7 +305,7 @@ class _Rank:
     def _posted(self, writing: "_Writing", at: int, time: int) -> None:
         found = self._message.get(at)
         if found is None:
-            self._whole.counts.unfinished += 1
+            self._whole.counts["unfinished"] += 1
         elif found != NO_REQUEST:
             writing.at(time).irecv(self._rows[found].tolist()[3:], at)
 
@@ -353,7 +341,7 @@ class _Writing:
         """Leave it; what was entered later and never left is left, too."""
         if self._function() in _FIRST:
             self._begin = time
-        self._whole.counts.unrecorded += self._unrecorded
+        self._whole.counts["unrecorded"] += self._unrecorded
         self._unrecorded = False
         if region in self._inside:
             while self._inside.pop() != region:
@@ -402,7 +390,7 @@ class _Writing:
 
     def receive(self, numbers: Sequence[int]) -> None:
         """MPI_Recv, or the half of MPI_Sendrecv."""
-        self._whole.counts.receives += 1
+        self._whole.counts["receives"] += 1
         if self._function() in _BOTH:
             self._both.append((False, numbers))
             return
@@ -419,7 +407,7 @@ class _Writing:
 
     def irecv(self, numbers: Sequence[int], at: int) -> None:
         """MPI_Irecv, with what its completion says."""
-        self._whole.counts.receives += 1
+        self._whole.counts["receives"] += 1
         self._settle()
         self._requests[at] = self._point(Call.IRECV, numbers, begins=True)
 
