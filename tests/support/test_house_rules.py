@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 
 from tests.support import ROOT
+from tests.support.packages import PACKAGES
 
 PATCHES: Final = {
     "controller/checking/test_first_contact.py::test_a_switch_that_ends_the_session_while_it_is_closed_is_met_anew": (
@@ -154,3 +155,34 @@ def test_what_breaks_a_rule_is_seen(rule: str, text: str) -> None:
     modules = _modules(tree)
     judge = {"patch": lambda node: _patches(node, modules), "sleep": _sleeps, "skip": _skips}[rule]
     assert any(judge(node) for _, node in _walk(tree, "file"))
+
+
+LARGE: Final = {
+    "eeectl/regulation/chosen.py::measure_choices": "what the options of a verb said, a group each",
+    "measuring/regulating/choosing.py::choose": "the parameters of a public function",
+}
+"""Functions of more than 60 lines or 8 parameters. Verbs are apart: theirs are options, with a line of help each."""
+
+_MOST_LINES: Final = 60
+_MOST_PARAMETERS: Final = 8
+_MOST_FILE_LINES: Final = 500
+
+
+def _large(path: Path) -> Iterator[str]:
+    text = path.read_text(encoding="utf-8")
+    name = str(path.relative_to(ROOT))
+    if text.count("\n") > _MOST_FILE_LINES:
+        yield name
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            count = len([one for one in given if one.arg not in ("self", "cls")])
+            if count > _MOST_PARAMETERS or (node.end_lineno or 0) - node.lineno >= _MOST_LINES:
+                yield f"{name}::{node.name}"
+
+
+@pytest.mark.slow
+def test_functions_and_files_stay_small() -> None:
+    files = [path for name in PACKAGES for path in (ROOT / name).rglob("*.py") if "verbs" not in path.parts]
+    assert len(files) > 400
+    assert {name for path in files for name in _large(path)} == set(LARGE)
