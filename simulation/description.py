@@ -377,6 +377,12 @@ class Description(Part):
         return self
 
     @model_validator(mode="after")
+    def _routing_runs_programs(self) -> "Description":
+        if self.programs is not None and self.routing == "min_booksim2":
+            raise ValueError("programs run on the packet engine, which has no min_booksim2: write min_adaptive")
+        return self
+
+    @model_validator(mode="after")
     def _parts_agree(self) -> "Description":
         if self.consolidation and self.stages:
             raise ValueError("links are turned off by TCEP or by SLaC: write consolidation or stages")

@@ -44,7 +44,7 @@ ROUTINGS: Final[Mapping[RoutingName, str]] = {
     "dor": "torus, mesh, hyperx: lowest dimension first; a torus has a dateline in each ring, and needs 2 VCs",
     "min_adaptive": "torus, mesh, hyperx: any minimal hop, by free virtual channels; escape: lowest dimension first",
     "min_awake": "torus, mesh, hyperx: as `min_adaptive`, but links that are awake are preferred",
-    "min_booksim2": "torus, mesh: as BookSim2's min_adapt runs; a torus needs 4 VCs",
+    "min_booksim2": "torus, mesh: as BookSim2's min_adapt runs, with the flit engine alone; a torus needs 4 VCs",
     "tree_random": "trees: up over random parents to the nearest common ancestor, then down",
     "tree_dmodk": "trees: up over the parent that the destination's digit names (d-mod-k)",
     "tree_dbbm": "trees: as `tree_dmodk`, on the virtual channel that the destination names",

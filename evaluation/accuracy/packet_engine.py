@@ -8,7 +8,7 @@ by more than 1 % up to 0.7 of saturation (flattened butterflies: 0.9) or 4 % bey
 import argparse
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from statistics import fmean
 from typing import Any, Final, Literal
@@ -35,12 +35,16 @@ class Case:
     traffic: Mapping[str, Any]
     exact: float = 0.7
     """Share of saturation up to which the means agree within 1 %."""
+    links: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 _UNIFORM: Final = {"kind": "uniform"}
 _BUTTERFLY: Final = {"kind": "hyperx", "sizes": [8, 8], "concentration": 8, "link_latency": 10}
 _TORNADO: Final = {"kind": "tornado", "base": 8, "digits": 3}
 _TREE: Final = {"kind": "k_ary_tree", "k": 4, "levels": 3}
+_TORUS: Final = {"kind": "torus", "radix": [8, 8]}
+_MESH: Final = {"kind": "mesh", "radix": [8, 8]}
+_ASLEEP: Final = {"mode": "deep", "hold": 20, "sleep": 10, "wake": 20}
 _DRAGONFLY: Final = {
     "kind": "dragonfly",
     "concentration": 2,
@@ -61,13 +65,26 @@ CASES: Final[Mapping[str, Case]] = {
     "torus 4x4x4, 8 flits": Case(
         {"kind": "torus", "radix": [4, 4, 4]}, "dor", {"vcs": 4, "packet_flits": 8, "buffer_flits": 64}, _UNIFORM
     ),
-    "torus 8x8": Case({"kind": "torus", "radix": [8, 8]}, "dor", {"vcs": 4}, _UNIFORM),
-    "torus 8x8, tornado": Case(
-        {"kind": "torus", "radix": [8, 8]}, "dor", {"vcs": 4}, {"kind": "tornado", "base": 8, "digits": 2}
+    "torus 8x8": Case(_TORUS, "dor", {"vcs": 4}, _UNIFORM),
+    "torus 8x8, tornado": Case(_TORUS, "dor", {"vcs": 4}, {"kind": "tornado", "base": 8, "digits": 2}),
+    "mesh 8x8, transpose, 4 flits": Case(_MESH, "dor", {"vcs": 4, "packet_flits": 4}, {"kind": "transpose"}),
+    "torus 8x8, adaptive": Case(_TORUS, "min_adaptive", {"vcs": 4}, _UNIFORM),
+    "torus 8x8, adaptive, tornado": Case(
+        _TORUS, "min_adaptive", {"vcs": 4}, {"kind": "tornado", "base": 8, "digits": 2}
     ),
-    "mesh 8x8, transpose, 4 flits": Case(
-        {"kind": "mesh", "radix": [8, 8]}, "dor", {"vcs": 4, "packet_flits": 4}, {"kind": "transpose"}
+    "torus 4x4x4, adaptive, 8 flits": Case(
+        {"kind": "torus", "radix": [4, 4, 4]},
+        "min_adaptive",
+        {"vcs": 4, "packet_flits": 8, "buffer_flits": 64},
+        _UNIFORM,
     ),
+    "torus 8x8, awake, links sleep": Case(_TORUS, "min_awake", {"vcs": 4}, _UNIFORM, links=_ASLEEP),
+    "torus 8x8, as BookSim2": Case(_TORUS, "min_booksim2", {"vcs": 4}, _UNIFORM),
+    "mesh 8x8, adaptive, transpose, 4 flits": Case(
+        _MESH, "min_adaptive", {"vcs": 4, "packet_flits": 4}, {"kind": "transpose"}
+    ),
+    "butterfly of 512, adaptive": Case(_BUTTERFLY, "min_adaptive", {}, _UNIFORM, 0.9),
+    "butterfly of 512, awake, links sleep": Case(_BUTTERFLY, "min_awake", {}, _UNIFORM, links=_ASLEEP),
     "4-ary 3-tree, random parent, 8 flits": Case(
         _TREE, "tree_random", {"vcs": 4, "packet_flits": 8, "buffer_flits": 64}, _UNIFORM
     ),
@@ -86,6 +103,7 @@ def _simulation(case: Case, load: float, seed: int, engine: Literal["flit", "pac
             "routing": case.routing,
             "router": {"switching": "cut_through", **case.router},
             "traffic": case.traffic,
+            "links": case.links,
             "loads": [load],
         }
     )

@@ -837,16 +837,15 @@ impl FlitEngine {
                 &mut self.rng,
                 &mut self.requests,
             );
-            if let (Algorithm::MinimalAwake, Some(links)) = (self.routing.algorithm(), &self.links)
-            {
-                // Sleeping links come between those that are awake and the escape path.
-                for request in self.requests.iter_mut().filter(|own| own.priority > 0) {
-                    let awake = !links[request.port as usize].is_asleep(self.now);
-                    request.priority += u8::from(awake);
-                }
+            if let Some(links) = &self.links {
+                let now = self.now;
+                self.routing.prefer_awake(&mut self.requests, |port| {
+                    links[port as usize].is_asleep(now)
+                });
             }
+            let at = (router, header.phase);
             self.routing
-                .keep_one_direction(router, &mut self.requests, &queued, &mut self.rng);
+                .keep_one_direction(at, &mut self.requests, &queued, &mut self.rng);
         }
         self.inputs.ask(input, &self.requests);
         self.routers[router as usize].waiting.push(input as u32);

@@ -153,6 +153,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// Whether it takes this virtual channel.
+    #[inline]
+    pub(crate) const fn allows(&self, vc: u8) -> bool {
+        self.first_vc <= vc && vc <= self.last_vc
+    }
+
     /// What nobody has asked for yet.
     pub(crate) const NOTHING: Self = Self {
         port: 0,
@@ -275,7 +281,6 @@ impl Routing {
     }
 
     /// Whether nodes of one router are reached over different ways.
-    #[must_use]
     pub const fn tells_nodes_apart(&self) -> bool {
         matches!(self.relation, Relation::Upward(_))
     }
@@ -312,7 +317,6 @@ impl Routing {
     }
 
     /// The header of a new packet, before [`Self::start`].
-    #[must_use]
     pub fn header(&self, source: NodeId, dest: NodeId) -> Header {
         let target = self.routers[dest as usize];
         Header {
@@ -421,16 +425,29 @@ impl Routing {
         }
     }
 
+    /// Prefer links that are awake, where the algorithm does: those that sleep come between them and the escape path.
+    pub(crate) fn prefer_awake(
+        &self,
+        requests: &mut [Request],
+        is_asleep: impl Fn(PortId) -> bool,
+    ) {
+        if self.algorithm == Algorithm::MinimalAwake {
+            for request in requests.iter_mut().filter(|own| own.priority > 0) {
+                request.priority += u8::from(!is_asleep(request.port));
+            }
+        }
+    }
+
     /// Leave one of two directions around a ring that are equally far, where several ports are asked for at once.
     pub(crate) fn keep_one_direction(
         &self,
-        router: RouterId,
+        (router, phase): (RouterId, u8),
         requests: &mut Vec<Request>,
         congestion: &impl Congestion,
         rng: &mut Rng,
     ) {
         if let Relation::Cube(cube) = &self.relation {
-            cube.keep_one_direction(router, requests, congestion, rng);
+            cube.keep_one_direction((router, phase), requests, congestion, rng);
         }
     }
 

@@ -279,21 +279,30 @@ fn a_dragonfly_takes_each_of_the_links_between_two_groups_and_no_other() {
 }
 
 #[test]
-fn adaptive_traffic_on_an_even_ring_goes_both_ways_alike() {
+fn adaptive_traffic_on_an_even_torus_goes_both_ways_alike() {
     for algorithm in [Algorithm::MinimalAdaptive, Algorithm::MinimalAwake] {
-        let network = torus(&[8], true);
-        let parameters = RouterParameters {
-            vcs: 4,
-            ..RouterParameters::default()
-        };
-        let mut engine = flit_engine(&network, algorithm, &Pattern::Uniform, parameters, 0.3, 11);
-        engine.advance(20_000);
-        let sent = |way: u32| -> u64 {
-            let ports = (0..8).map(|router| network.port_of(router, 1 + way));
-            ports.map(|port| engine.sent(port)).sum()
-        };
-        let [up, down] = [sent(0), sent(1)].map(|flits| flits as f64);
-        assert!((up / down - 1.0).abs() < 0.03, "{algorithm:?}: {up} {down}");
+        for radix in [vec![8], vec![4, 4]] {
+            let network = torus(&radix, true);
+            let parameters = RouterParameters {
+                vcs: 4,
+                ..RouterParameters::default()
+            };
+            let mut engine =
+                flit_engine(&network, algorithm, &Pattern::Uniform, parameters, 0.3, 11);
+            engine.advance(20_000);
+            for dimension in 0..radix.len() as u32 {
+                let sent = |way: u32| -> u64 {
+                    let local = 1 + 2 * dimension + way;
+                    let ports = (0..network.routers()).map(|router| network.port_of(router, local));
+                    ports.map(|port| engine.sent(port)).sum()
+                };
+                let [up, down] = [sent(0), sent(1)].map(|flits| flits as f64);
+                assert!(
+                    (up / down - 1.0).abs() < 0.03,
+                    "{algorithm:?}, {radix:?}: {up} {down}"
+                );
+            }
+        }
     }
 }
 

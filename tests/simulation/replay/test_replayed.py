@@ -3,6 +3,7 @@
 import itertools
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -68,6 +69,28 @@ def test_links_from_nodes_have_a_policy_of_their_own() -> None:
     )
     assert 0.4 < to_nodes.node_shares.low_power < 0.5
     assert both.run_time_s > max(to_nodes.run_time_s, from_nodes.run_time_s)
+
+
+def test_programs_run_with_routings_that_ask_for_several_hops() -> None:
+    """Alone on a torus they take what dimension order takes, and links that are awake are preferred."""
+    ring: dict[str, Any] = {"network": {"kind": "torus", "radix": [4, 4]}, "links": DEEP}
+    router = {"vcs": 4, "buffer_flits": 64, "packet_flits": 8, "switching": "cut_through"}
+    pair = stencil(2, placement="given", nodes=[0, 1])
+    by_order, adaptive, awake = (
+        replay(described(pair, routing=routing, router=router, **ring), 1, sleeping=True)
+        for routing in ("dor", "min_adaptive", "min_awake")
+    )
+    assert adaptive.run_time_s == awake.run_time_s == by_order.run_time_s
+    many = {"program": {"kind": "alltoall", "ranks": 16, "array_byte": 4096, "iterations": 3, "grain_ns": 1000}}
+    any_link, awake_links = (
+        replay(described(many, routing=routing, router=router, **ring), 1, sleeping=True)
+        for routing in ("min_adaptive", "min_awake")
+    )
+    assert any_link.sent_byte == awake_links.sent_byte
+    wakes = [sum(one.links["wakes"]) for one in (any_link, awake_links)]
+    assert wakes[1] < wakes[0]
+    with pytest.raises(ValueError, match="write min_adaptive"):
+        described(pair, routing="min_booksim2", router=router, **ring)
 
 
 def test_ranks_that_wait_for_each_other_are_named(tmp_path: Path) -> None:

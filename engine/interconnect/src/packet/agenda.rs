@@ -19,6 +19,8 @@ const CREDIT: u32 = 1;
 const MAKE: u32 = 2;
 const FORGET: u32 = 3;
 const FOLLOW: u32 = 4;
+const RELEASE: u32 = 5;
+const LOOK: u32 = 6;
 
 /// The largest number of an output, node or buffer.
 pub(super) const LARGEST: u32 = NUMBER;
@@ -36,6 +38,10 @@ pub(super) enum Event {
     Forget { port: u32 },
     /// The first packet of a buffer has left it, and one behind it is the first now.
     Follow { buffer: u32 },
+    /// The tail that a virtual channel belonged to is in the switch, and packets wait for the channel.
+    Release { channel: u32 },
+    /// The first packet of a buffer lost a virtual channel to another one in the cycle before, and looks for one again.
+    Look { buffer: u32 },
 }
 
 impl Event {
@@ -46,6 +52,8 @@ impl Event {
             Self::Make { node } => MAKE << BITS | node,
             Self::Forget { port } => FORGET << BITS | port,
             Self::Follow { buffer } => FOLLOW << BITS | buffer,
+            Self::Release { channel } => RELEASE << BITS | channel,
+            Self::Look { buffer } => LOOK << BITS | buffer,
         }
     }
 
@@ -57,7 +65,9 @@ impl Event {
             CREDIT => Self::Credit { buffer: number },
             MAKE => Self::Make { node: number },
             FORGET => Self::Forget { port: number },
-            _ => Self::Follow { buffer: number },
+            FOLLOW => Self::Follow { buffer: number },
+            RELEASE => Self::Release { channel: number },
+            _ => Self::Look { buffer: number },
         }
     }
 }
@@ -290,6 +300,8 @@ mod tests {
                 Event::Make { node: number },
                 Event::Forget { port: number },
                 Event::Follow { buffer: number },
+                Event::Release { channel: number },
+                Event::Look { buffer: number },
             ] {
                 assert_eq!(Event::of(event.word()), event);
             }

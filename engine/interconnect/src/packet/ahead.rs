@@ -85,7 +85,8 @@ impl PacketEngine {
                     prefetch(&self.room, output * vcs);
                     self.prefetch_channel(node);
                 }
-                Event::Follow { buffer } => self.queues.prefetch(buffer),
+                Event::Follow { buffer } | Event::Look { buffer } => self.queues.prefetch(buffer),
+                Event::Release { channel } => prefetch(&self.room, channel as usize),
                 Event::Forget { .. } => {}
             }
         }
@@ -119,7 +120,10 @@ impl PacketEngine {
                 }
                 Event::Make { node } => self.prefetch_message(node),
                 Event::Follow { buffer } => self.queues.prefetch_next(buffer),
-                Event::Credit { .. } | Event::Forget { .. } => {}
+                Event::Credit { .. }
+                | Event::Forget { .. }
+                | Event::Release { .. }
+                | Event::Look { .. } => {}
             }
         }
     }

@@ -69,6 +69,21 @@ impl Asking {
         self.bits[first + bit as usize / 64] |= 1 << (bit % 64);
     }
 
+    /// It asks for it no more.
+    pub(super) fn forget(&mut self, port: u32, from: u32, vc: u8) {
+        let bit = self.number[from as usize] * self.stride + u32::from(vc);
+        let first = self.first(port);
+        self.bits[first + bit as usize / 64] &= !(1 << (bit % 64));
+    }
+
+    /// Whether a buffer asks for a port.
+    pub(super) fn is_asked(&self, port: u32) -> bool {
+        let first = self.first(port);
+        self.bits[first..first + self.words]
+            .iter()
+            .any(|&bits| bits != 0)
+    }
+
     /// Where the bits of an output begin; its turn is in front of them.
     #[inline]
     fn first(&self, port: u32) -> usize {

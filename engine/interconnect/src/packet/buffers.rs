@@ -22,7 +22,16 @@ impl PacketEngine {
                 let soonest = step + flits * u64::from(self.parameters.speedup);
                 self.queues.leaves(buffer, tail + 2, soonest);
             }
-            Err(request) => self.queues.block(buffer, *packet, from, self.now, request),
+            Err(request) => self.wait(buffer, (*packet, from), self.now, request),
+        }
+    }
+
+    /// The first packet of a buffer waits for room.
+    #[inline]
+    fn wait(&mut self, buffer: u32, (packet, from): (Packet, u32), arrived: u64, request: Request) {
+        self.queues.block(buffer, packet, from, arrived, request);
+        if self.several.is_some() {
+            self.wait_for_any(buffer);
         }
     }
 
@@ -69,12 +78,12 @@ impl PacketEngine {
         };
         match self.go_on(from, &packet, self.way(&packet), (arrived, ready)) {
             Ok(tail) => self.leave(buffer, tail),
-            Err(request) => self.queues.block(buffer, packet, from, arrived, request),
+            Err(request) => self.wait(buffer, (packet, from), arrived, request),
         }
     }
 
     /// The first packet of a buffer has its virtual channel, and its tail crosses the switch at this internal step.
-    fn leave(&mut self, buffer: u32, tail: u64) {
+    pub(super) fn leave(&mut self, buffer: u32, tail: u64) {
         self.queues.leaves_late(buffer, tail + 2);
         if let Some(ready) = self.queues.follower(buffer) {
             self.expect(buffer, ready);
@@ -99,6 +108,9 @@ impl PacketEngine {
         let request = match way {
             Way::Node(_) => self.routing.to_node(&packet.header()),
             Way::Hop(request) => request,
+            Way::Open if self.several.is_some() => {
+                return self.go_on_by_any(from, packet, (arrived, step));
+            }
             Way::Open => self.choose(from, packet),
         };
         match self.roomiest(request) {
@@ -166,13 +178,17 @@ impl PacketEngine {
     pub(super) fn serve(&mut self, buffer: u32) {
         let vcs = u32::from(self.parameters.vcs);
         let (output, vc) = (buffer / vcs, (buffer % vcs) as u8);
+        if self.several.is_some() && self.leads_on(output) {
+            self.serve_any(buffer);
+            return;
+        }
         let Some(Waiting {
             packet,
             from,
             arrived,
             request,
             ..
-        }) = self.queues.take(output, vc)
+        }) = self.queues.take(output, vc, |_| &[])
         else {
             return;
         };

@@ -64,8 +64,11 @@ impl PacketEngine {
             }
         }
         for event in events() {
-            if let Event::Follow { buffer } = event {
-                self.follow(buffer);
+            match event {
+                Event::Follow { buffer } => self.follow(buffer),
+                Event::Release { channel } => self.release(channel),
+                Event::Look { buffer } => self.look_again(buffer),
+                _ => {}
             }
         }
         for (from, packet, way) in routed.drain(..) {
@@ -125,6 +128,8 @@ impl PacketEngine {
                     self.recent[port as usize] -= self.parameters.packet_flits;
                 }
                 Event::Follow { buffer } => self.follow(buffer),
+                Event::Release { channel } => self.release(channel),
+                Event::Look { buffer } => self.look_again(buffer),
             }
         }
         packets

@@ -63,18 +63,23 @@ impl Buffer {
 
 /// A bit for each buffer: they fit into a core's own cache.
 #[derive(Clone, Debug)]
-struct Bits(Vec<u64>);
+pub(super) struct Bits(Vec<u64>);
 
 impl Bits {
-    fn get(&self, index: u32) -> bool {
+    /// None is set.
+    pub(super) fn new(length: usize) -> Self {
+        Self(vec![0; length.div_ceil(64)])
+    }
+
+    pub(super) fn get(&self, index: u32) -> bool {
         self.0[index as usize / 64] >> (index % 64) & 1 != 0
     }
 
-    fn set(&mut self, index: u32) {
+    pub(super) fn set(&mut self, index: u32) {
         self.0[index as usize / 64] |= 1 << (index % 64);
     }
 
-    fn clear(&mut self, index: u32) {
+    pub(super) fn clear(&mut self, index: u32) {
         self.0[index as usize / 64] &= !(1 << (index % 64));
     }
 }
@@ -110,7 +115,7 @@ impl Queues {
                 };
                 buffers
             ],
-            taken: Bits(vec![0; buffers.div_ceil(64)]),
+            taken: Bits::new(buffers),
             pool: Slots::new(),
         }
     }
@@ -239,14 +244,42 @@ impl Queues {
         Some(waiting)
     }
 
+    /// The first packet of a buffer if it waits for a port: it does so no more.
+    pub(super) fn unblock(&mut self, buffer: u32) -> Option<Waiting> {
+        let own = self.buffers[buffer as usize].blocked()?;
+        self.pool.free(own);
+        Some(self.pool[own])
+    }
+
+    /// The first packet of a buffer, which an output sent on a virtual channel, waits for this port, too.
+    pub(super) fn ask(&mut self, port: u32, from: u32, vc: u8) {
+        self.asking.ask(port, from, vc);
+    }
+
+    /// It waits for this port no more.
+    pub(super) fn forget(&mut self, port: u32, from: u32, vc: u8) {
+        self.asking.forget(port, from, vc);
+    }
+
+    /// Whether a packet waits for a port.
+    pub(super) fn is_asked(&self, port: u32) -> bool {
+        self.asking.is_asked(port)
+    }
+
     /// Whether a packet waits for a node's channel.
     pub(super) fn is_wanted(&self, node: u32) -> bool {
         self.nodes[node as usize].first != NONE
     }
 
     /// A packet that waits for an output and takes this virtual channel: of a port the first of the next buffer in turn, of a
-    /// node the first.
-    pub(super) fn take(&mut self, output: u32, vc: u8) -> Option<Waiting> {
+    /// node the first. `asked` has what the first packet of a buffer asks for, if that is more than its request.
+    #[inline]
+    pub(super) fn take<'a>(
+        &mut self,
+        output: u32,
+        vc: u8,
+        asked: impl Fn(u32) -> &'a [Request],
+    ) -> Option<Waiting> {
         let own = match output.checked_sub(self.ports) {
             Some(node) => {
                 let ends = &mut self.nodes[node as usize];
@@ -267,8 +300,12 @@ impl Queues {
                 };
                 let (from, own_vc) = self.asking.take(output, |from, own_vc| {
                     first(from, own_vc).is_some_and(|own| {
-                        let request = pool[own].request;
-                        (request.first_vc..=request.last_vc).contains(&vc)
+                        match asked(from * vcs + u32::from(own_vc)) {
+                            [] => pool[own].request.allows(vc),
+                            several => several
+                                .iter()
+                                .any(|own| own.port == output && own.allows(vc)),
+                        }
                     })
                 })?;
                 first(from, own_vc)?

@@ -172,10 +172,12 @@ impl Cube {
 
     /// Of two directions that are equally far, the one with less traffic behind it, a random one among equals. Both would be
     /// asked for, and whoever asks for several ports gets the first that is free: always the same, on an empty network.
-    /// Where a link that is awake is preferred, both are left.
+    /// Where a link that is awake is preferred, both are left. A packet keeps to what it decided, which its phase remembers
+    /// for the first dimensions: whether it goes on in this dimension or in another one depends on the outputs' numbers,
+    /// and so would the direction.
     pub(super) fn keep_one_direction(
         &self,
-        router: RouterId,
+        (router, phase): (RouterId, u8),
         requests: &mut Vec<Request>,
         congestion: &impl Congestion,
         rng: &mut Rng,
@@ -184,7 +186,11 @@ impl Cube {
             return;
         }
         let first = router as usize * self.radix.len();
-        for trunks in &self.trunks[first..first + self.radix.len()] {
+        let mut decided = phase;
+        for (dimension, trunks) in self.trunks[first..first + self.radix.len()]
+            .iter()
+            .enumerate()
+        {
             let ways = trunks.map(|port| port..port + self.trunk);
             let [up, down] = ways.each_ref().map(|way| {
                 let own = requests.iter().filter(|own| way.contains(&own.port));
@@ -196,12 +202,19 @@ impl Cube {
             let [above, below] = ways
                 .each_ref()
                 .map(|way| way.clone().map(|port| congestion.queued(port)).sum::<u32>());
-            let dropped = match above.cmp(&below) {
-                Ordering::Less => 1,
-                Ordering::Greater => 0,
+            let bits = [0, 1].map(|way| 1_u8.checked_shl(2 * dimension as u32 + way).unwrap_or(0));
+            let kept = match above.cmp(&below) {
+                _ if decided & bits[0] != 0 => 0,
+                _ if decided & bits[1] != 0 => 1,
+                Ordering::Less => 0,
+                Ordering::Greater => 1,
                 Ordering::Equal => rng.below(2) as usize,
             };
-            requests.retain(|own| !ways[dropped].contains(&own.port));
+            decided |= bits[kept];
+            requests.retain(|own| !ways[1 - kept].contains(&own.port));
+        }
+        for request in requests {
+            request.phase = decided;
         }
     }
 
