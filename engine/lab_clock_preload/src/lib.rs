@@ -3,7 +3,7 @@
 //!
 //! * [`raw`]: system calls that bypass every library, this one included.
 //! * [`now`]: the lab's timeline, and conversions.
-//! * [`idle`]: programs that spin. [`work`]: processors that are slower than this machine's.
+//! * [`waits`]: until a moment of lab time. [`idle`]: programs that spin. [`work`]: processors that are slower than this machine's.
 //! * [`clocks`], [`sleeps`], [`polls`], [`locks`], [`timers`], [`sockets`], [`rings`], [`syscalls`]: functions of libc by kind.
 //!
 //! A change of rate must not be visible from inside. A slower rate takes effect at once: a wait that ends too soon in
@@ -30,4 +30,16 @@ mod sleeps;
 mod sockets;
 mod syscalls;
 mod timers;
+mod waits;
 mod work;
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_START: extern "C" fn() = {
+    extern "C" fn at_start() {
+        now::page();
+        idle::at_start();
+        work::at_start();
+    }
+    at_start
+};

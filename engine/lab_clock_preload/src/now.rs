@@ -42,17 +42,6 @@ fn open() {
     STATE.store(2, Ordering::Release);
 }
 
-#[used]
-#[unsafe(link_section = ".init_array")]
-static AT_START: extern "C" fn() = {
-    extern "C" fn at_start() {
-        page();
-        crate::idle::at_start();
-        crate::work::at_start();
-    }
-    at_start
-};
-
 /// A clock of the wall, by the vDSO where there is one.
 pub fn wall_clock_ns(clock: libc::clockid_t) -> i64 {
     let mut time = libc::timespec {

@@ -19,7 +19,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use lab_clock::Page;
 
 use crate::now::{self, lab_ns, page, wall_ns};
-use crate::{idle, raw, sleeps};
+use crate::{idle, raw, waits};
 
 /// How far a thread that was late for a processor may catch up (lab time).
 const CREDIT_LAB_NS: i64 = 1_000_000;
@@ -109,7 +109,7 @@ pub fn settle(page: &Page) {
         done_ns: done,
     };
     if done - lab > OWED_LAB_NS {
-        while !sleeps::sleep_until(page, done) {}
+        while !waits::sleep_until(page, done) {}
         after.cpu_ns = cpu_ns(); // to wait is no work
         idle::was_away(wall_ns() - wall);
     }
