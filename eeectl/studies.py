@@ -161,8 +161,8 @@ def _print_statements(statements: Sequence["Judged"]) -> None:
         return
     from eee_testbed.simulation.report.studies import counted  # noqa: PLC0415 - drawing takes a second to load
 
-    table = Table(title="the paper's statements", caption=counted(statements), box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("no", "statement (line)", "ours", "verdict"):
+    table = Table(title="statements beside ours", caption=counted(statements), box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("no", "statement (line or source)", "ours", "verdict"):
         table.add_column(name)
     for one in statements:
         table.add_row(

@@ -16,6 +16,7 @@ from eee_testbed.simulation.report.beyond import BEYOND
 from eee_testbed.simulation.report.measured import measured
 from eee_testbed.simulation.report.study_figures import distributions, front, trade_offs
 from eee_testbed.simulation.studies.advise import Choice, advised
+from eee_testbed.simulation.studies.elsewhere import statements_of
 from eee_testbed.simulation.studies.measured import Energies, MeasuredPower, energies_of
 from eee_testbed.simulation.studies.pairs import Pair, by
 from eee_testbed.simulation.studies.papers import PAPERS
@@ -52,8 +53,9 @@ class StudyReport:
 
     @property
     def judged(self) -> list[Judged]:
-        """The paper's statements; none without a paper."""
-        return judged(PAPERS[self.study.paper].statements, self.data) if self.study.paper is not None else []
+        """The paper's statements, if there is one, and values that were measured elsewhere."""
+        own = PAPERS[self.study.paper].statements if self.study.paper is not None else ()
+        return judged([*own, *statements_of(self.study.beside)], self.data)
 
     @property
     def choices(self) -> list[Choice]:
@@ -93,8 +95,8 @@ _COUNTED: Final[Mapping[Outcome, str]] = {
 
 def _findings(found: StudyReport, statements: Sequence[Judged], choices: Sequence[Choice]) -> tuple[Finding, ...]:
     findings = []
-    if statements and found.study.paper is not None:
-        title = PAPERS[found.study.paper].title
+    if statements:
+        title = PAPERS[found.study.paper].title if found.study.paper is not None else "Measured elsewhere"
         findings.append(Finding(title, f"of {len(statements)} statements {counted(statements)}.", (_STATEMENTS,)))
     best = [one for one in choices if not one.beaten_by]
     if best:
@@ -109,7 +111,8 @@ def _findings(found: StudyReport, statements: Sequence[Judged], choices: Sequenc
 
 def _compared(statements: Sequence[Judged]) -> Section:
     columns = (
-        Column("no"), Column("statement"), Column("line"), Column("computed from"), Column("ours"), Column("verdict"),
+        Column("no"), Column("statement"), Column("line or source"), Column("computed from"), Column("ours"),
+        Column("verdict"),
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = [
         (
@@ -123,8 +126,9 @@ def _compared(statements: Sequence[Judged]) -> Section:
         for one in statements
     ]
     text = (
-        "Each statement of the paper with the line of its text, how it is computed from the points and within which "
-        "bounds, what came out, and the verdict. A reason is what we take for the cause; it was not measured by itself."
+        "Each statement with the line of a paper's text, or the source of what was measured; how it is computed from "
+        "the points, within which bounds, what came out, and the verdict. A reason is what we take for the cause; it "
+        "was not measured by itself."
     )
     return Section(_STATEMENTS, "Statements", text, tables=(Table(_STATEMENTS, "Statements", columns, tuple(rows)),))
 

@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError, model_validator
 from eee_testbed.lab.errors import ExperimentError
 from eee_testbed.lab.yaml_source import plain, read_source
 from eee_testbed.simulation.part import Part, Seed
+from eee_testbed.simulation.studies.beside import Beside
 
 PaperName = Literal["andujar", "georgakoudis-single", "georgakoudis-multi"]
 ShownName = Literal["bounds", "sizes", "rates"]
@@ -85,6 +86,9 @@ class Study(Part):
     chosen: list[str] = Field(default=[])
     """What the paper leaves open and was chosen here, in sentences."""
 
+    beside: list[Beside] = Field(default=[])
+    """Changes of run times that were measured elsewhere, to print beside the simulated ones."""
+
     common: Fragment
     """Of every simulation."""
 
@@ -115,6 +119,9 @@ class Study(Part):
                 raise ValueError(f"the axis {self.mixes.axis} is there twice: rename that of mixes")
             known[self.mixes.axis] = {mix_name(number) for number in range(self.mixes.count)}
         named = [*self.without]
+        named += [
+            {axis: [value] for axis, value in case.items()} for one in self.beside for case in (one.of, one.against)
+        ]
         if self.reduced is not None:
             named += [self.reduced.keep, {axis: list(values) for axis, values in self.reduced.values.items()}]
         for one in named:

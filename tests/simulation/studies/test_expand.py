@@ -18,6 +18,8 @@ _WHOLE = {
     "beyond-rates": 24,
     "beyond-sizes": 50,
     "beyond-switches": 18,
+    "koibuchi-lab": 3,
+    "miwa-lab": 10,
     "georgakoudis-multi": 1440,
     "georgakoudis-single": 2520,
 }
