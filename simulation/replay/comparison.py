@@ -12,6 +12,7 @@ from eee_testbed.analysis.calibration import AndujarPower
 from eee_testbed.analysis.interval import Interval
 from eee_testbed.analysis.predict.other_networks import PAPER_POWER
 from eee_testbed.simulation.description import Energy
+from eee_testbed.simulation.energy import StateShares
 from eee_testbed.simulation.power_models import ALWAYS_ON, Carried, andujar, by_bits, georgakoudis
 from eee_testbed.simulation.replay.replayed import Replayed
 
@@ -84,7 +85,7 @@ def utilization(one: Replayed) -> float:
 
 def network_watt(one: Replayed, machine: Machine) -> float:
     """Power of all switches by Andújar et al. (2023), Eq. 1 to 3."""
-    nodes = one.node_shares if one.channels else ALWAYS_ON
+    nodes = one.node_shares if one.node_shares != StateShares() else ALWAYS_ON  # without a network no time is counted
     carried = Carried(machine.routers, machine.nodes, machine.links, one.shares, 0.0, 0.0, nodes)
     watt = andujar(carried, machine.power).watt
     return watt.value if watt is not None else 0.0

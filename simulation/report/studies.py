@@ -127,8 +127,8 @@ def _compared(statements: Sequence[Judged]) -> Section:
     ]
     text = (
         "Each statement with the line of a paper's text, or the source of what was measured; how it is computed from "
-        "the points, within which bounds, what came out, and the verdict. A reason is what we take for the cause; it "
-        "was not measured by itself."
+        "the points, within which bounds, what came out, and the verdict. A reason is what we take for the cause; "
+        "unless it has a number, it was not measured by itself."
     )
     return Section(_STATEMENTS, "Statements", text, tables=(Table(_STATEMENTS, "Statements", columns, tuple(rows)),))
 

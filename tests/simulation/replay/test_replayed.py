@@ -190,6 +190,10 @@ def test_power_is_andujar_s() -> None:
     assert network_watt(awake, machine) == pytest.approx(28 * 5)
     on = (12 * 0.5 + 16) / 28
     assert network_watt(asleep, machine) == pytest.approx(28 * 5 * (1 - 0.816 + 0.816 * (0.1 + 0.9 * on)))
+    alone = Machine(1, 4, 0, described().energy)  # a switch without links to others
+    single = replace(asleep, channels=0, node_shares=StateShares(quiet=1.0))
+    assert network_watt(single, alone) == pytest.approx(4 * 5 * (1 - 0.816 * 0.9))
+    assert network_watt(replace(single, node_shares=StateShares()), alone) == pytest.approx(4 * 5)
     nodes = cluster_watt(awake, machine) - network_watt(awake, machine)
     assert nodes == pytest.approx(16 * 300 * 0.75)
     for use, other in itertools.pairwise((0.0, 0.4, 1.0)):
