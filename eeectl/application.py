@@ -12,7 +12,7 @@ from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 from eee_testbed.eeectl import after_dashes
-from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE, Unsuccessful
 from eee_testbed.eeectl.verb_table import ABOUT, VERBS
 from eee_testbed.eeectl.version import version_text
 from eee_testbed.lab.errors import LabError
@@ -42,8 +42,9 @@ def execute(tokens: list[str]) -> int:
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - the one place that catches everything
         if debug:
             traceback.print_exc()
-        status, sentence = _told(error)
-        print_text(f"eeectl: {sentence}", file=sys.stderr)
+        status, sentences = _told(error)
+        for sentence in sentences:
+            print_text(f"eeectl: {sentence}", file=sys.stderr)
         return status
     return result if isinstance(result, int) else DONE
 
@@ -73,16 +74,18 @@ def _show_warning(
         (file or sys.stderr).write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
-def _told(error: BaseException) -> tuple[int, str]:
-    """The exit status and the sentence for an error, which a person reads."""
+def _told(error: BaseException) -> tuple[int, tuple[str, ...]]:
+    """The exit status and the sentences for an error, which a person reads."""
     match error:
+        case Unsuccessful():
+            return error.status, error.sentences
         case LabError():
-            return REFUSED, str(error)
+            return REFUSED, (str(error),)
         case KeyboardInterrupt():
             left = str(error)  # what was done, or has to be: said by whoever began it and read it back
-            return INTERRUPTED, f"interrupted; {left}" if left else "interrupted."
+            return INTERRUPTED, (f"interrupted; {left}" if left else "interrupted.",)
         case OSError(filename=str(name), strerror=str(why)):
-            return REFUSED, f"{name} cannot be used: {why}."
+            return REFUSED, (f"{name} cannot be used: {why}.",)
         case _:
             name = type(error).__name__
-            return REFUSED, f"unexpected {name}: {error}; run it again with --debug and report the trace."
+            return REFUSED, (f"unexpected {name}: {error}; run it again with --debug and report the trace.",)

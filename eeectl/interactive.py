@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, replace
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 from eee_testbed.controller.applying.actuation import first_order_ns, timings
 from eee_testbed.controller.applying.apply import Aim, Applicable, Result, apply
@@ -28,13 +28,14 @@ from eee_testbed.controller.planning.proof import ProvedPlan
 from eee_testbed.controller.planning.wishes import MultiTree
 from eee_testbed.controller.transports.ping import INTERVAL_S, Ping
 from eee_testbed.eeectl.apply_options import ApplyOptions
-from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED, Unsuccessful
 from eee_testbed.eeectl.set_options import pair_in
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.lab.model import Lab
 from eee_testbed.record.clock_offsets import Exchange, offset_of
 
+_ENDED_WELL: Final = ("nothing to do", "applied", "to be confirmed")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -97,7 +98,7 @@ def left_words(folder: StateFolder, signals: Signals) -> str:
 
 
 def plan_and_apply(lab: Lab, aim: Aim, command: str, apply_options: ApplyOptions, management: Management | None) -> int:
-    """Plan, show, ask and apply; returns the exit status."""
+    """Plan, show, ask and apply; returns the exit status. Unsuccessful if the lab is not as wished in the end."""
     options = apply_options.options(command)
     if apply_options.json and not apply_options.yes:
         raise LabError("--json does not ask: give --yes with it, or check `eeectl plan --json` first.")
@@ -118,8 +119,10 @@ def plan_and_apply(lab: Lab, aim: Aim, command: str, apply_options: ApplyOptions
             quiet = _quiet_while_hosts_check(work, probe) if probe else work
             result = apply(quiet, aim, management, ask, options)
             loss = _loss(probe, apply_options.probe, result) if probe and apply_options.probe else None
-    print_result(result, loss, as_json=apply_options.json)
-    return status_of(result)
+    _print(result, loss, as_json=apply_options.json)
+    if result.ending not in _ENDED_WELL:
+        raise Unsuccessful([result.sentence], INTERRUPTED if result.interrupted else REFUSED)
+    return DONE
 
 
 def _probed(lab: Lab, pair: str) -> Ping:
@@ -157,15 +160,8 @@ def ask_person(question: str) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def status_of(result: Result) -> int:
-    """The exit status for a result."""
-    if result.interrupted:
-        return INTERRUPTED
-    return DONE if result.ending in ("nothing to do", "applied", "to be confirmed") else REFUSED
-
-
-def print_result(result: Result, loss: PathLoss | None = None, *, as_json: bool) -> None:
-    """Print how it ended: a sentence on standard output if it succeeded, on standard error if not; or JSON."""
+def _print(result: Result, loss: PathLoss | None, *, as_json: bool) -> None:
+    """Print how it ended; of what failed the sentence is in the JSON alone, as `main` prints it."""
     if as_json:
         record = result.record
         payload = {
@@ -181,5 +177,5 @@ def print_result(result: Result, loss: PathLoss | None = None, *, as_json: bool)
         return
     if loss is not None:
         print(f"probe {loss}")
-    done = status_of(result) == DONE
-    print_text(result.sentence if done else f"eeectl: {result.sentence}", file=sys.stdout if done else sys.stderr)
+    if result.ending in _ENDED_WELL:
+        print_text(result.sentence)

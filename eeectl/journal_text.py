@@ -1,7 +1,8 @@
 """What the verbs that work with a lab's journal share: differences in words, and an interrupted rollback."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
@@ -10,7 +11,7 @@ from eee_testbed.controller.applying.rounds import Stopped
 from eee_testbed.controller.applying.work import Work
 from eee_testbed.controller.model.state import Change
 from eee_testbed.controller.planning.plan_text import counted, target_of, words_of
-from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED
+from eee_testbed.eeectl.exit_status import INTERRUPTED, Unsuccessful
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_text import print_text
 
@@ -28,17 +29,14 @@ def journal_of(work: Work) -> Path:
     return work.folder.journal
 
 
-def interruptible(work: Work, act: Callable[[], None]) -> int:
-    """Do something that a Ctrl-C may leave unfinished; the exit status."""
+@contextmanager
+def interruptible(work: Work) -> Iterator[None]:
+    """Around what a Ctrl-C may leave unfinished: Unsuccessful then."""
     try:
-        act()
-    except Stopped:
-        print_text(
-            f"eeectl: the lab is between two states, safe but unfinished: run `eeectl recover {work.folder.operand}`.",
-            file=sys.stderr,
-        )
-        return INTERRUPTED
-    return DONE
+        yield
+    except Stopped as error:
+        sentence = f"the lab is between two states, safe but unfinished: run `eeectl recover {work.folder.operand}`."
+        raise Unsuccessful([sentence], INTERRUPTED) from error
 
 
 def print_differences(goal: str, none: str, changes: Sequence[Change], to: TextIO = sys.stdout) -> None:

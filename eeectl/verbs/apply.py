@@ -1,7 +1,7 @@
 """`eeectl apply`, and what belongs to it: confirm, recover, adopt."""
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import App, Parameter
 
@@ -9,7 +9,6 @@ from eee_testbed.controller.applying.journal import Journal, JournalState, read_
 from eee_testbed.controller.applying.port_proof import PortProofs
 from eee_testbed.controller.applying.recover import adopt, confirm, require_same_inventory
 from eee_testbed.controller.applying.run_notes import RunNotes
-from eee_testbed.controller.applying.work import Work
 from eee_testbed.controller.model.state import diff
 from eee_testbed.controller.planning.rollback import Position, Return
 from eee_testbed.controller.planning.site import management_of
@@ -21,9 +20,6 @@ from eee_testbed.eeectl.lab_name import LabName, lab_in_reach
 from eee_testbed.eeectl.routing_options import RoutingOptions
 from eee_testbed.eeectl.run_output import agreement
 from eee_testbed.lab.errors import LabError
-
-if TYPE_CHECKING:
-    from eee_testbed.measuring.experiments.restoring import Agree
 
 Yes = Annotated[bool, Parameter(negative="")]
 
@@ -91,6 +87,8 @@ def recover_command(lab: LabName = "", *, yes: Yes = False) -> int:
         Do not ask before restoring settings that others changed.
 
     """
+    from eee_testbed.measuring.experiments.restoring import clear_up
+
     with attended(lab_in_reach(lab), "recover") as (work, signals):
         record = read_journal(work.folder.journal, work.folder.operand)
         if (
@@ -107,18 +105,14 @@ def recover_command(lab: LabName = "", *, yes: Yes = False) -> int:
         killed = RunNotes(work.folder).all()
         if killed or PortProofs(work.folder.port_proofs).replaced or (record is not None and not record.finished):
             signals.arm()
-            return interruptible(work, lambda: _clear_up(work, agreement(yes=yes)))
+            with interruptible(work):
+                for sentence in clear_up(work, agreement(yes=yes)):
+                    print(sentence, flush=True)
+            return DONE
         with Journal(journal_of(work)) as journal:
             require_same_inventory(work, journal.record)
             record = journal.record
     return _restore(lab, record, yes=yes)
-
-
-def _clear_up(work: Work, agree: "Agree") -> None:
-    from eee_testbed.measuring.experiments.restoring import clear_up
-
-    for sentence in clear_up(work, agree):
-        print(sentence, flush=True)
 
 
 def _restore(lab: str, record: JournalState, *, yes: bool) -> int:

@@ -14,6 +14,7 @@ from eee_testbed.controller.planning.wishes import Eee
 from eee_testbed.controller.transports.session import Session
 from eee_testbed.eeectl.apply_options import ApplyOptions
 from eee_testbed.eeectl.eee_text import eee_text
+from eee_testbed.eeectl.exit_status import DONE, Unsuccessful
 from eee_testbed.eeectl.interactive import plan_and_apply
 from eee_testbed.eeectl.lab_name import LabName, lab_in_reach
 from eee_testbed.eeectl.lab_text import text_width
@@ -131,9 +132,9 @@ def show(
         print(json.dumps({"lab": known.name, "links": [_plain(one) for one in links], "failed": failed}, indent=1))
     else:
         print(eee_text(known.name, links, text_width(), name_shut=name_shut))
-        for sentence in failed.values():
-            print(sentence)
-    return 1 if failed else 0
+    if failed:
+        raise Unsuccessful(failed.values())
+    return DONE
 
 
 def _read(switch: Switch, session: Session) -> SwitchEee:

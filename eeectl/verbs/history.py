@@ -163,8 +163,8 @@ def rollback(
         signals.arm()
         stay: list[tuple[str, ...]] = []
         for change in chosen:
-            if status := interruptible(work, lambda own=change: stay.append(take_back(work, own))):  # type: ignore[misc]
-                return status
+            with interruptible(work):
+                stay.append(take_back(work, change))
             print_text(f"change {change.number}, {change.record.described}, was rolled back")
     print_text(f"verified: {as_it_was(stay[-1], f'before change {chosen[-1].number}')}.")
     return DONE

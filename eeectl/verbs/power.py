@@ -15,6 +15,7 @@ from eee_testbed.controller.applying.statefolder import StateFolder
 from eee_testbed.controller.strips.family import Channel, StripReading
 from eee_testbed.controller.strips.outlet_names import wrong_names
 from eee_testbed.controller.strips.outlets import Meter, Switched, outlets_named
+from eee_testbed.eeectl.exit_status import DONE, Unsuccessful
 from eee_testbed.eeectl.lab_name import LabName, known_lab, require_up
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
@@ -66,9 +67,11 @@ def read(outlet: str = "", /, *, lab: LabName = "", as_json: _Json = False) -> i
         print(json.dumps({**answer, "failed": failures, "remarks": remarks}, indent=1))
     elif readings:
         _print(readings, shown, totals=not outlet)
-    for sentence in (*(() if as_json else remarks), *failures.values()):
+    for sentence in () if as_json else remarks:
         print(sentence, file=sys.stderr)
-    return 1 if failures else 0
+    if failures:
+        raise Unsuccessful(failures.values())
+    return DONE
 
 
 def _read(strip: Strip) -> StripReading:

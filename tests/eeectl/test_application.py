@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eee_testbed.eeectl.application import _told, execute
-from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED
+from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED, Unsuccessful
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.plain_text import is_safe
 from tests.support.measured.synthetic_run import write_alltoall, write_run
@@ -28,7 +28,14 @@ from tests.support.waiting import eventually
     ],
 )
 def test_an_error_is_told_in_one_sentence(error: BaseException, status: int, sentence: str) -> None:
-    assert _told(error) == (status, sentence)
+    assert _told(error) == (status, (sentence,))
+
+
+def test_what_failed_of_a_result_is_told_line_by_line_with_its_own_status() -> None:
+    assert _told(Unsuccessful(["sw1 is away.", "sw2 is away."], INTERRUPTED)) == (
+        INTERRUPTED,
+        ("sw1 is away.", "sw2 is away."),
+    )
 
 
 def test_the_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eee_testbed.eeectl.verbs.power import read
+from eee_testbed.eeectl.cli import run as eeectl
 from tests.support.labs.lab_files import DELL, SmallLab
 from tests.support.switches.udp_agent import UdpAgent
 
@@ -43,16 +43,18 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_bad_strip_is_named_and_the_others_are_shown(lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert read(lab=str(lab)) == 1
+    assert eeectl(["power", "read", "--lab", str(lab)]) == 1
     printed = capsys.readouterr()
     assert "312 W" in printed.out
-    assert "pdu2 has no object of a APC" in printed.err
+    assert "eeectl: pdu2 has no object of a APC" in printed.err
     assert "pdu1:2 is called 'n01' on the strip, and outlets.csv says that it feeds n02" in printed.err
 
 
 def test_the_same_as_json(lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert read(lab=str(lab), as_json=True) == 1
-    found = json.loads(capsys.readouterr().out)
+    assert eeectl(["power", "read", "--lab", str(lab), "--json"]) == 1
+    printed = capsys.readouterr()
+    found = json.loads(printed.out)
+    assert printed.err.startswith("eeectl: pdu2 has no object of a APC")
     assert found["strips"]["pdu1"]["power_watt"] == 312
     assert list(found["failed"]) == ["pdu2"]
     assert [outlet["name"] for outlet in found["outlets"]] == ["sw1", "n01"]
@@ -60,5 +62,5 @@ def test_the_same_as_json(lab: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_one_strip_alone_is_no_failure(lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert read("sw1", lab=str(lab)) == 0
+    assert eeectl(["power", "read", "sw1", "--lab", str(lab)]) == 0
     assert "pdu1:1" in capsys.readouterr().out
