@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Final
 
-import numpy as np
-
 from eee_testbed.regulation.network import Channel, Stream, Ways
 
 HostBytes = Mapping[tuple[str, str], int]
@@ -81,6 +79,8 @@ def from_counters(
     part (Csiszar 1975: this converges to the matrix nearest to the first one, in the sense of relative entropy, if the
     counters agree with each other). Counters that contradict each other, as those of floods do, leave `worst_share`.
     """
+    import numpy as np  # noqa: PLC0415 - plans take the types of this module, and no numbers
+
     pairs, rows = _rows(senders, trees, home_of, counted)
     usable = [(np.array(places), amount_byte) for places, amount_byte in rows]
     values = np.ones(len(pairs))
