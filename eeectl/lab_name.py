@@ -19,6 +19,9 @@ _HELP: Final = (
 LabName = Annotated[str, Parameter(name="--lab", help=_HELP)]
 """The parameter of every verb: `--lab LAB`, or the first word where a verb has no other object than a lab."""
 
+NamedLab = Annotated[str, Parameter(name="--lab")]
+"""The same where another lab is meant if none is named; the verb's docstring says which."""
+
 
 def chosen(name: str) -> str:
     """Return the lab that was named, else the one in EEE_LAB, else the only one that is running, else `virtual`.

@@ -41,7 +41,7 @@ VERBS: Final = (
         "check",
         "eee_testbed.eeectl.verbs.check:check_app",
         "analyse",
-        "Hold figures of runs against limits, such as --expect 'time.slowdown < 1 %'; the exit status says the answer.",
+        "Check figures of runs against limits, such as --expect 'time.slowdown < 1 %'; the exit status is the answer.",
     ),
     Verb(
         "compare",
@@ -95,7 +95,7 @@ VERBS: Final = (
         "history",
         "eee_testbed.eeectl.verbs.history:history_app",
         "change",
-        "Show the changes of a lab: number, when, by whom, which command, what it touched, and whether it stands.",
+        "Show the changes of a lab: number, when, by whom, which command, on what, and whether it is still in force.",
     ),
     Verb(
         "lab",
@@ -185,7 +185,7 @@ VERBS: Final = (
         "sweep",
         "eee_testbed.eeectl.verbs.sweep:sweep_app",
         "measure",
-        "Run a program of the table at all combinations of some factors' levels: `run` without a file.",
+        "Run a program at all combinations of some factors' levels: `run` without an experiment's file.",
     ),
     Verb(
         "trace",

@@ -103,4 +103,6 @@ def _default(value: Any) -> str:
         return "required"
     if isinstance(value, bool) or value is None or (isinstance(value, str | tuple) and not value):
         return "on" if value is True else ""
+    if isinstance(value, tuple):
+        return f"`{', '.join(map(str, value))}`"
     return f"`{value.as_posix() if isinstance(value, Path) else value}`"

@@ -25,22 +25,22 @@ def check(
     expect: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
-    """Hold figures of runs against limits, such as --expect 'time.slowdown < 1 %'; the exit status says the answer.
+    """Check figures of runs against limits, such as --expect 'time.slowdown < 1 %'; the exit status is the answer.
 
-    An expectation is NAME < VALUE UNIT, or <=, >, >=. It is met if the whole 95 % interval is on that side, broken if
-    the whole interval is on the other. Otherwise it is not shown: the interval holds the limit, or fewer than three
-    blocks were measured, so that there is none. It has to be met in every configuration; NAME[FACTOR=LEVEL,...] means
-    one of them, or another setting of the lab than EEE, as in 'time.slowdown[link=off] < 2 %'.
+    An expectation is NAME < VALUE UNIT, or <=, >, >=. It is met if the whole 95 % interval is on that side of the
+    limit, and broken if the whole interval is on the other side. Otherwise it is not shown: the limit is inside the
+    interval, or fewer than three blocks were measured, which give no interval. It has to be met in every configuration.
+    NAME[FACTOR=LEVEL,...] selects configurations, or another setting of the lab than EEE, as in
+    'time.slowdown[link=off] < 2 %'.
 
-    Exit status 0: all are met; 4: one is broken; 5: one is not shown. Without --expect the figures that the runs have
-    are listed.
+    Exit status 0: all are met; 4: one is broken; 5: one is not shown. Without --expect the runs' figures are listed.
 
     Parameters
     ----------
     runs
         Folders of runs, or their names below runs/; or a study's folder, for all its runs.
     expect
-        What is expected. The option may be repeated.
+        An expectation. Give the option once for each.
     as_json
         Print JSON.
 

@@ -30,7 +30,7 @@ def build(
     reduced: Annotated[bool, Parameter(negative="")] = False,
     as_json: Json = False,
 ) -> int:
-    """Build a data set: power against packet interval, points of studies, truths of virtual labs, latencies, links.
+    """Build a data set: power by packet interval, points of studies, truths of virtual labs, latencies and links.
 
     Tables are Parquet files beside a Frictionless datapackage.json, a data sheet and checksums. Equal inputs give equal
     bytes.
@@ -38,9 +38,9 @@ def build(
     Parameters
     ----------
     output
-        Folder of the data set; one that is there already is replaced.
+        Folder of the data set; an existing one is replaced.
     study
-        Folder of a study's results, as simulations/NAME, whose points are added; again for more.
+        Folder of a study's results, such as simulations/NAME: add its points. Give the option once for each.
     reduced
         Fewer intervals, holds and sizes.
     as_json
@@ -84,8 +84,8 @@ def build(
 def check(place: Path, /, *, as_json: Json = False) -> int:
     """Check tables against their schema: columns, types, units' bounds, order of time, empty cells.
 
-    A file named as a table of the data set is checked as that, any other as measured. Of a whole data set the checksums
-    are checked, too.
+    A file that has the name of a table of the data set is checked against that table, any other file against the
+    schema of measured files. For a whole data set the checksums are checked, too.
 
     Parameters
     ----------

@@ -51,8 +51,8 @@ def on(
     hold_us
         How long a link is idle before it sleeps, in microseconds (0 to 60000000), where the switch lets it be set.
     may_flap
-        Let links restart under hosts that have no other path, hosts' own links among them. Steps show for how many
-        seconds. Without it, a change that needs this is refused.
+        Allow links to restart that are the only path of some hosts, such as the hosts' own links. The steps show for
+        how many seconds. Without this option such a change is refused.
     apply_options
         How it is applied.
     management
@@ -87,8 +87,8 @@ def off(
     every
         All links of the lab.
     may_flap
-        Let links restart under hosts that have no other path, hosts' own links among them. Steps show for how many
-        seconds. Without it, a change that needs this is refused.
+        Allow links to restart that are the only path of some hosts, such as the hosts' own links. The steps show for
+        how many seconds. Without this option such a change is refused.
     apply_options
         How it is applied.
     management

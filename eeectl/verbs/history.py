@@ -42,9 +42,9 @@ _NAMED_COUNT = 3
 
 @history_app.default
 def history(lab: LabName = "", *, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
-    """Show the changes of a lab: number, when, by whom, which command, what it touched, and whether it stands.
+    """Show the changes of a lab: number, when, by whom, which command, on what, and whether it is still in force.
 
-    `eeectl rollback` takes them back. The last 50 changes are kept, and as many of runs.
+    `eeectl rollback` undoes them. The last 50 changes of people are kept, and the last 50 of runs.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def rollback(
 ) -> int:
     """Roll back the last change of a lab, all changes from a number of `eeectl history` on, or all.
 
-    Change after change, the newest first, each proved and read back; asked is once, with all steps.
+    The newest change is undone first. Each rollback is proved and read back. You are asked once, for all steps.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def rollback(
     lab
         Name of a lab, or a folder, if the first word is none.
     every
-        Roll back all changes that stand.
+        Roll back all changes that are still in force.
     yes
         Do not ask.
 

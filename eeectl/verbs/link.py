@@ -32,7 +32,7 @@ def off(
 ) -> int:
     """Move traffic off a link between switches, then shut it at both ends.
 
-    Of a LAG either the whole, named as sw1:lag1, or one of its cables, while the others go on.
+    For a LAG, sw1:lag1 means the whole LAG. A cable's own name means that cable alone, while the others carry on.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ def off(
     lab
         Name of a lab, or a folder.
     leave
-        Take the ports of a LAG's cable out of the LAG, too.
+        Also remove the ports of a LAG's cable from the LAG.
     may_lose
-        Let frames on a LAG's cable be lost, for the time that its steps show, if the LAG's traffic has no other path.
+        Accept lost frames on a LAG's cable if the LAG's traffic has no other path. The steps show for how long.
     apply_options
         How it is applied.
     management
@@ -65,9 +65,9 @@ def on(
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
     management: str | None = None,
 ) -> int:
-    """Wake a link between switches, and give it to hosts that are nearer to each other over it.
+    """Turn a link between switches on, and route hosts over it whose path it shortens.
 
-    Of a LAG either the whole, named as sw1:lag1, or one of its cables, which is put back into the LAG if it is out.
+    For a LAG, sw1:lag1 means the whole LAG. A cable's own name means that cable, which rejoins the LAG if it had left.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def on(
     lab
         Name of a lab, or a folder.
     may_lose
-        Let frames on a LAG's cable be lost, for the time that its steps show, if the LAG's traffic has no other path.
+        Accept lost frames on a LAG's cable if the LAG's traffic has no other path. The steps show for how long.
     apply_options
         How it is applied.
     management
@@ -100,7 +100,7 @@ def speed(
 ) -> int:
     """Move traffic off a link between switches, set both ends to a speed, and move the traffic back.
 
-    Of a LAG every cable gets the speed, whichever of them is named.
+    All cables of a LAG get the speed, whichever of them is named.
 
     Parameters
     ----------
@@ -169,12 +169,12 @@ def flow_control_command(
 ) -> int:
     """Turn flow control (802.3x) on or off at the switch ends of links, traffic moved away first where it can be.
 
-    It is refused where the lab's trees would let full switches wait for each other in a circle, which is shown.
+    It is refused where paused switches could wait for each other in a circle over the lab's trees; the circle is shown.
 
     Parameters
     ----------
     state
-        Whether the ports are to offer to pause their partner, and to pause when it asks.
+        on: ports pause their partner when their buffers are full, and pause when it asks; off: neither.
     links
         Numbers in cables.csv, ends such as sw1:gi1/0/11, or hosts.
     lab
@@ -182,8 +182,8 @@ def flow_control_command(
     every
         All links of the lab.
     may_flap
-        Let links restart under hosts that have no other path, hosts' own links among them. Steps show for how many
-        seconds. Without it, a change that needs this is refused.
+        Allow links to restart that are the only path of some hosts, such as the hosts' own links. The steps show for
+        how many seconds. Without this option such a change is refused.
     apply_options
         How it is applied.
     management

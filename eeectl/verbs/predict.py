@@ -57,17 +57,17 @@ def predict(
         Fitted parameters: a file of `eeectl fit`.
     what_if
         Settings to predict for, such as off, measured, deep,hold_us=100, fast,hold_us=10,phy=100GBASE-R,
-        hybrid,hold_us=1,deep_after_us=10, coalescing,wait_us=100, off_links=5+6, speed_mbps=100; sleep_waits=no lets
-        a frame that arrives in Ts wait for Tw alone. Repeat for several. Default: off and measured.
+        hybrid,hold_us=1,deep_after_us=10, coalescing,wait_us=100, off_links=5+6, speed_mbps=100. With sleep_waits=no a
+        frame that arrives during Ts waits for Tw alone. Give the option once for each. Default: off and measured.
     at
         Configurations of a run to predict, as KEY=VALUE of their parameters. Default: all.
     lab
         Lab whose switches draw power. Default: the lab where the program ran.
     topology
-        Other networks to predict for: names such as torus-4x4x4, table-3, table-4, all; the network of a lab, as
-        lab:NAME, or of a simulation's file, as FILE.yaml, which are always simulated.
+        Other networks to predict for, by name: torus-4x4x4, table-3, table-4, all. Or the network of a lab, as
+        lab:NAME, or of a simulation's file, as FILE.yaml; these two are always simulated.
     simulated
-        Simulate the links between switches of these networks, instead of hops times wake.
+        Simulate the links between switches of these networks, instead of adding one wake time for each hop.
     network
         Replay the MPI calls that the run recorded (--trace) on this network: a simulation's file, or lab:NAME. PROFILE
         is a run, a trial's folder or a replay file.

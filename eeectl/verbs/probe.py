@@ -62,16 +62,16 @@ def probe(
 ) -> int:
     """Send echoes from one host to another after pauses; show round-trip time by pause, and the links' EEE policy.
 
-    The path is the inventory's: which ports and cards an echo passes. The switches are asked first whether EEE is in
-    force on it. Echoes among which a link changed, or frames of a virtual lab were late, are not valid: they are sent
-    again, twice at most.
+    The inventory says which ports and cards an echo passes. The switches are asked first whether EEE is in force on
+    that path. The measurement is invalid if a link changed, or if a virtual lab delivered frames late. It is repeated
+    then, twice at most.
 
     Parameters
     ----------
     a
         The host that sends the echoes; or FROM:TO.
     b
-        The host that answers them, if the first word does not name it.
+        The host that answers them, unless it was named as FROM:TO.
     lab
         Name of a lab, or a folder.
     gap_us

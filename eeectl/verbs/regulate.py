@@ -120,8 +120,8 @@ def auto(
 ) -> int:
     """Let a closed loop switch links off and on by the switches' counters, without a pre-run; then restore the lab.
 
-    The loop decides epoch after epoch, and restores the lab at its end or after Ctrl-C. A program, if one is named,
-    runs meanwhile again and again.
+    The loop decides once each epoch, and restores the lab at its end or after Ctrl-C. A program that is named runs
+    again and again meanwhile.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def resume(
 ) -> int:
     """Run the remaining trials of a stopped `run` or `compare` with its original choices, and print the table.
 
-    Of a run that has ended the table is printed again.
+    For a run that has ended, the table is printed again.
 
     Parameters
     ----------

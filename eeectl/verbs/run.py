@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from eee_testbed.eeectl.lab_name import LabName, lab_operand, require_up
+from eee_testbed.eeectl.lab_name import NamedLab, lab_operand, require_up
 from eee_testbed.eeectl.notice import Notice, NoticeOptions
 from eee_testbed.eeectl.run_output import agreement, print_order, print_result
 from eee_testbed.lab.errors import LabError
@@ -34,7 +34,7 @@ def run(
     file: Path,
     /,
     *,
-    lab: LabName = "",
+    lab: NamedLab = "",
     trace: _Flag = False,
     runs: Path = Path("runs"),
     resume: _Flag = False,
@@ -57,17 +57,17 @@ def run(
     file
         The experiment's file, see experiments/; with --resume and --put-back the run's folder.
     lab
-        Run it on another lab than the one named in the file.
+        Name of a lab, or its folder: run it there. Default: the lab that the file names.
     trace
         Record every call of MPI functions, as `recordings: {trace: true}` in the file does, for `eeectl trace import`.
     runs
         Folder in which the run gets its own.
     resume
-        Resume a run that was stopped or killed; valid trials are kept. One of `eeectl regulate` ends with its table.
+        Resume a run that was stopped or killed; valid trials are kept. A run of `eeectl regulate` ends with its table.
     blocks
-        With --resume: extend the run to so many blocks; those that it has stay as they are.
+        With --resume: extend the run to this number of blocks; those that it has stay as they are.
     put_back
-        Only restore the lab to its state before a run that was killed; its folder may be damaged, full or gone.
+        Only restore the lab to its state before a run that was killed. The run's folder may be damaged, full or gone.
     preflight
         Only sample the meters for a while, and report whether they can resolve the effect.
     order

@@ -68,21 +68,22 @@ def simulate(
     jobs
         Points to simulate at a time, each in a process of its own.
     mpi
-        Simulate on the processes of an MPI job: mpirun -n 16 eeectl simulate FILE --mpi. The first hands points out.
+        Simulate on the processes of an MPI job: mpirun -n 16 eeectl simulate FILE --mpi. The first distributes the
+        points.
     engine
-        Engine instead of the file's; `auto` says which it takes, and why.
+        Engine, instead of the one in the file. `auto` chooses one, and says why.
     best
-        Of a file with programs: try modes and holds of links, and say which saves the most energy within the bound.
+        For a file with programs: try EEE modes and holds, and say which saves most energy within --bound-slowdown.
     whole
-        Of a study: all simulations, not its reduced set.
+        For a study: run all simulations, not its reduced set.
     advise
-        Of a study: say which networks and policies no other beats in run time and energy, with a page.
+        For a study: make a page of the networks and policies that no other beats in both run time and energy.
     power
         Of a study: a calibration of `eeectl fit`. Adds links with its hold, Ts and Tw, and energy with its watts.
     bound_slowdown
         With --best: the slowdown that is allowed, in percent.
     report
-        Make a page of the results, too, as `eeectl report FOLDER` does.
+        Also make a page of the results, as `eeectl report FOLDER` does.
     as_json
         Print JSON.
 

@@ -23,7 +23,7 @@ def status(
     """Show who works on a lab, what was done last, and whether the switches still have the settings left then.
 
     Exit status 3 means that something is pending: an apply to confirm or to recover, a run that was killed, port
-    descriptions to restore, or settings that changed since. A run that goes on is never called killed.
+    descriptions to restore, or settings that changed since. A run that still goes on is not called killed.
 
     Parameters
     ----------

@@ -73,11 +73,11 @@ def study(
     What they cost is measured with Alltoall and a sleep; with --program, or with a command after --, with that program:
     eeectl study LAB --figure 'time=Time = ([\d.]+) s' -- /shared/halo 1000
 
-    First multi-tree routing is applied to the lab, and stays. Then comes a pilot, the first blocks of each experiment;
-    then block after block, each where it narrows the intervals most for its time. A table shows each parameter, what is
-    measured next and why. It ends when every parameter is known to the precision or cannot be known here, or when the
-    budget is spent; then comes the report. Each measurement is an eeectl command, which is printed, and restores the
-    lab. Exit status 3 means that trials are missing.
+    First multi-tree routing is applied to the lab, and stays. The pilot comes next: the first blocks of each
+    experiment. Then the study adds block after block where that narrows the intervals most for its time. A table shows
+    each parameter, what is measured next and why. The study ends when every parameter is known to the precision or
+    cannot be known here, or when the budget is spent. Then it writes the report. Each measurement is an eeectl command,
+    which is printed, and restores the lab. Exit status 3 means that trials are missing.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ def study(
     precision
         Target half width of every 95 % interval, relative to its value. Default: 2%.
     budget
-        Time that it may take, such as 90s, 40m or 2h, by the wall's clock; with --resume, from now on. The pilot is
-        finished in any case. Default: 40m.
+        Time that the study may take, such as 90s, 40m or 2h, by the wall's clock; with --resume, from now on. The pilot
+        is finished in any case. Default: 40m.
     quick
         The same as --budget 5m.
     hosts
@@ -118,8 +118,8 @@ def study(
     root
         Folder in which the study gets its own.
     resume
-        Folder of a study that was stopped or has ended: go on, with its own precision and what is left of its budget,
-        unless others are given.
+        Folder of a study that was stopped or has ended: continue it, with its precision and what is left of its budget
+        unless you give others.
     only_design
         Only write the experiments' files, for you to read and edit; --resume runs them.
     yes

@@ -39,7 +39,7 @@ def sweep(
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
     telling: NoticeOptions = NoticeOptions(),  # noqa: B008 - frozen
 ) -> int:
-    r"""Run a program of the table at all combinations of some factors' levels: `run` without a file.
+    r"""Run a program at all combinations of some factors' levels: `run` without an experiment's file.
 
     Or any command that is on the hosts, after --; no shell reads it:
     eeectl sweep --factor eee=on,off --figure 'time=Time = ([\d.]+) s' -- /shared/halo 1000
@@ -58,7 +58,7 @@ def sweep(
     links
         Links whose eee, hold_us, link or speed_mbps changes: hosts, trunks, all, or a comma-separated list.
     slow
-        Factors that change as seldom as possible: once a block for each level.
+        Factors that change rarely: once in a block for each level.
     blocks
         Number of blocks; each has every combination of levels.
     seed

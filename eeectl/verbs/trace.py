@@ -37,7 +37,7 @@ def import_(
 ) -> int:
     """Import a trace of an MPI program as a replay file.
 
-    The reference page Replay files lists the formats, and what of each is kept, assumed and refused.
+    The reference page "Replay files" lists the formats, and what is kept, assumed and refused of each.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def import_(
     output
         The replay file to write.
     form
-        Name of the format; without it the first file shows which it is.
+        Name of the format. Default: the one that the first file has.
     name
         Name of the program; default: the name of the replay file.
     flops_per_s

@@ -57,8 +57,8 @@ def watch(
 ) -> int:
     """Show a run or a lab live: links, power, LPI, trials, alarms; export it to Prometheus and InfluxDB.
 
-    A run is read from its folder; no device is polled. Of a study its newest run is shown, and then the next one, below
-    the study's steps and parameters. A lab is sampled for the view only; nothing is recorded.
+    A run is read from its folder; no device is polled. For a study its newest run is shown, below the study's steps and
+    parameters. A lab is sampled for the view only; nothing is recorded.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def watch(
     web
         Serve a page with the same panels instead, for browsers on this machine, until Ctrl-C.
     web_at
-        The same at [ADDRESS:]PORT; default: 127.0.0.1:8043. Whoever reaches the address can look, and change nothing.
+        Serve that page at [ADDRESS:]PORT. Default: 127.0.0.1:8043. Whoever reaches the address can only look.
     views
         Where live data are exported.
 

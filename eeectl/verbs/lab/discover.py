@@ -31,21 +31,21 @@ class SnmpOptions:
     community_file
         File with the community of SNMP v2c, mode 0600.
     community_env
-        Environment variable with it.
+        Environment variable with the community, instead of a file.
     snmp_user
         User of SNMPv3, instead of a community.
     auth_protocol
-        Its authentication.
+        Authentication protocol of the SNMPv3 user.
     auth_key_file
-        File with its authentication key, mode 0600; none: no authentication.
+        File with the authentication key, mode 0600. Default: no authentication.
     auth_key_env
-        Environment variable with it.
+        Environment variable with the authentication key, instead of a file.
     privacy_protocol
-        Its privacy.
+        Encryption of the SNMPv3 user.
     privacy_key_file
-        File with its privacy key, mode 0600; none: no privacy.
+        File with the encryption key, mode 0600. Default: no encryption.
     privacy_key_env
-        Environment variable with it.
+        Environment variable with the encryption key, instead of a file.
     snmp_port
         UDP port of the agents.
 
@@ -101,8 +101,8 @@ def discover(
 ) -> int:
     """Ask a management network's switches and power strips who they are, and write a first inventory.
 
-    Every address is asked over SNMP, some a second; nothing is written on any device. The folder gets hosts.yml,
-    cables.csv and outlets.csv with what was seen, and question marks for what was not: the next step is
+    Every address is asked over SNMP, a few each second; nothing is written on any device. The folder gets hosts.yml,
+    cables.csv and outlets.csv with what was seen, and question marks for what was not seen. The next step is
     `eeectl lab check FOLDER --files-only`.
 
     Parameters

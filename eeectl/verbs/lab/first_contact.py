@@ -16,7 +16,7 @@ from eee_testbed.controller.transports.host_keys import fingerprint, known_hosts
 from eee_testbed.controller.transports.kept_keys import HostKey
 from eee_testbed.eeectl.exit_status import DONE
 from eee_testbed.eeectl.interactive import ask_person
-from eee_testbed.eeectl.lab_name import LabName, known_lab, require_up
+from eee_testbed.eeectl.lab_name import NamedLab, known_lab, require_up
 from eee_testbed.lab.credentials import read_secret
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.model import Secret, Switch
@@ -32,9 +32,9 @@ class FactoryOptions:
     from_address
         Its factory address, for SSH or telnet.
     telnet
-        By telnet instead of SSH; everything that is typed then travels readable.
+        Use telnet instead of SSH. Everything that is sent, passwords too, is then readable on the network.
     serial
-        By its console: the serial device of this machine, such as /dev/ttyUSB0.
+        Use its console: the serial device of this machine, such as /dev/ttyUSB0.
     baud
         Rate of the console, in baud.
     port
@@ -44,7 +44,7 @@ class FactoryOptions:
     password_file
         File with the factory's password, mode 0600; default: the one that the family is known for, or none.
     password_env
-        Environment variable with it.
+        Environment variable with that password.
     gateway
         Default gateway of the management network, for families whose line has one; default: none.
 
@@ -89,7 +89,7 @@ _NO_OPTIONS: Final = FactoryOptions()
 
 
 def first_contact(
-    lab: LabName,
+    lab: NamedLab,
     switch: str,
     *,
     options: FactoryOptions = _NO_OPTIONS,

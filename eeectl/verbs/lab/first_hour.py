@@ -22,7 +22,7 @@ def first_hour_command(
     *,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
-    """Read a switch of a new model, and show which abilities are proven, which rest on memory, which are refused.
+    """Read a switch of a new model, and show which of its abilities are proved, assumed and refused.
 
     Nothing is written. Exit status 1 if something that a lab reads is refused, or a switch cannot be reached.
 

@@ -28,11 +28,11 @@ def replay(
     markdown: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
-    """Hold the readers of switches and strips against recordings of devices; exit status 1 if anything was misread.
+    """Test the parsers of switches and strips on recordings of devices; exit status 1 if anything was misread.
 
     Recordings are snmprec files, outputs of `snmpwalk`, and shows as in ntc-templates' tests: PLATFORM/COMMAND/
-    NAME.raw with what another reader made of it in NAME.yml. Without NAME.yml what is read is shown, for you to
-    compare. Exit status 1, too, if nothing could be read. Nothing is sent anywhere.
+    NAME.raw, with the values that another parser read in NAME.yml. Without NAME.yml the values read here are shown,
+    for you to compare. Exit status 1, too, if nothing could be read. Nothing is sent anywhere.
 
     Parameters
     ----------

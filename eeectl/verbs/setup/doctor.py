@@ -12,18 +12,18 @@ from eee_testbed.eeectl.doctor.finding import Finding
 from eee_testbed.eeectl.doctor.lab import lab_findings
 from eee_testbed.eeectl.doctor.machine import look, machine_findings
 from eee_testbed.eeectl.exit_status import DONE, REFUSED
-from eee_testbed.eeectl.lab_name import LabName
+from eee_testbed.eeectl.lab_name import NamedLab
 from eee_testbed.eeectl.lab_text import text_width
 
 doctor_app = App(name="doctor")
 
 
 @doctor_app.default
-def doctor(lab: LabName = "", *, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
+def doctor(lab: NamedLab = "", *, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
     """Check this machine and, with LAB, a lab; print a command that mends each problem.
 
-    Nothing is changed. Of a lab its files, secrets, devices and the tools of its nodes are looked at; it has to be
-    named. Exit status 1 if anything is missing that is not optional.
+    Nothing is changed. Of a lab that is named, files, secrets, devices and the nodes' tools are checked. Exit status 1
+    if anything is missing that is not optional.
 
     Parameters
     ----------
