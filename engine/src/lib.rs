@@ -61,9 +61,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(phy_profiles, module)?)?;
     module.add(
         "SimulationError",
-        module
-            .py()
-            .get_type::<python::interconnect::SimulationError>(),
+        module.py().get_type::<python::error::SimulationError>(),
     )?;
     module.add_class::<python::interconnect::NetworkSimulation>()?;
     module.add_class::<python::replay::ProgramReplay>()?;

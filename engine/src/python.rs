@@ -7,6 +7,7 @@ pub mod error;
 pub mod fabric;
 pub mod interconnect;
 pub mod lab_clock;
+pub mod network_description;
 pub mod read;
 pub mod replay;
 pub mod show;

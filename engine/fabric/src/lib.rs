@@ -100,6 +100,7 @@ pub mod link;
 pub mod lldp;
 mod lldp_agent;
 pub mod lpi;
+pub mod lpi_policy;
 mod pause;
 pub mod phy;
 mod port;

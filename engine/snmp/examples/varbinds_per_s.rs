@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use snmp::agent::Own;
 use snmp::ber::{self, Prepender};
+use snmp::identity::Own;
 use snmp::{Access, Agent, AgentConfig, Step, Table, TableBuilder, Value, Variables};
 
 struct Fixed(Table);

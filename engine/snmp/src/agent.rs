@@ -3,91 +3,20 @@
 use std::time::Duration;
 
 use crate::ber::{self, BerError, Prepender, Reader};
+use crate::config::{AgentConfig, ConfigError, SIZE_MAX_BYTE, SIZE_MIN_BYTE};
 use crate::counters::{Counters, UsmFailure, count};
-use crate::keys::{AuthKey, DIGEST_MAX_BYTE};
+use crate::identity::{Own, USM_MODEL, VERSION_3, write_frame};
+use crate::keys::DIGEST_MAX_BYTE;
 use crate::pdu::{self, Access, Bind, Body, ErrorStatus, Kind, Outcome, Parsed, Request, Version};
-use crate::table::{Table, TableBuilder};
-use crate::usm::{self, EngineTime, Level, Parameters, User, UserConfig};
+use crate::table::Table;
+use crate::usm::{self, Level, Parameters, User};
 use crate::value::Value;
 
-/// Minimum datagram size that every SNMP entity must accept (RFC 3417 §3.2).
-pub const SIZE_MIN_BYTE: usize = 484;
-/// Largest payload of a UDP datagram over IPv4.
-pub const SIZE_MAX_BYTE: usize = 65_507;
-
-const VERSION_3: i32 = 3;
-const USM_MODEL: i32 = 3;
 const REPORTABLE: u8 = 0b100;
-const SNMP_ENGINE: [u32; 9] = [1, 3, 6, 1, 6, 3, 10, 2, 1];
-
-/// Configuration of an agent.
-#[derive(Debug, Clone)]
-pub struct AgentConfig {
-    /// snmpEngineID, 5 to 32 octets.
-    pub engine_id: Vec<u8>,
-    /// snmpEngineBoots at the first start.
-    pub boots: u32,
-    /// Communities of v1 and v2c.
-    pub communities: Vec<(String, Access)>,
-    /// Users of v3.
-    pub users: Vec<UserConfig>,
-    /// Maximum size of a datagram in both directions, as UDP payload.
-    pub size_max_byte: usize,
-    /// Start of the counter in the salts of the privacy protocols; use another value after each boot.
-    pub salt_seed: u64,
-}
-
-/// Invalid configuration of an agent.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    /// The engine id's size is out of range.
-    #[error("invalid SNMP engine id of {0} octets: use 5 to 32 octets (RFC 3411 §5)")]
-    EngineId(usize),
-    /// The datagram size is out of range.
-    #[error("invalid SNMP datagram size of {0} byte: use {SIZE_MIN_BYTE} to {SIZE_MAX_BYTE} byte")]
-    Size(usize),
-    /// A user has privacy without authentication.
-    #[error("SNMP user {0:?} has privacy without authentication: add an authentication protocol")]
-    PrivacyOnly(String),
-}
-
 /// Source of the variables of an agent.
 pub trait Variables {
     /// All variables, no older than the owner guarantees; `own` must be included ([`Own::put_into`]).
     fn table(&mut self, own: &Own) -> &Table;
-}
-
-/// Identity, time and counters of the agent.
-#[derive(Debug)]
-pub struct Own {
-    engine_id: Vec<u8>,
-    boots: u32,
-    time_s: u32,
-    size_max_byte: usize,
-    /// The agent's counters.
-    pub counters: Counters,
-}
-
-impl Own {
-    fn engine(&self) -> EngineTime<'_> {
-        EngineTime {
-            id: &self.engine_id,
-            boots: self.boots,
-            time_s: self.time_s,
-        }
-    }
-
-    /// Adds snmpEngine and the agent's counters to a table.
-    pub fn put_into(&self, table: &mut TableBuilder) {
-        let mut engine = |number: u32, value: &Value| {
-            table.put(&[&SNMP_ENGINE[..], &[number]].concat(), &[0], value)
-        };
-        engine(1, &Value::octets(&self.engine_id));
-        engine(2, &Value::Integer(self.boots as i32));
-        engine(3, &Value::Integer(self.time_s as i32));
-        engine(4, &Value::Integer(self.size_max_byte as i32));
-        self.counters.put_into(table);
-    }
 }
 
 /// Result of processing a datagram.
@@ -549,43 +478,6 @@ impl Agent {
                 );
             }
         }
-    }
-}
-
-/// Puts security parameters, header and version before the (encrypted) scoped PDU in `out`, and signs.
-fn write_frame(
-    out: &mut Prepender,
-    message_id: i32,
-    level: Level,
-    own: &Own,
-    user: &[u8],
-    signer: Option<&AuthKey>,
-    salt: &[u8],
-) {
-    let mark = out.size_byte();
-    out.element(ber::OCTETS, salt);
-    let digest_byte = signer.map_or(0, AuthKey::digest_byte);
-    out.raw(&[0; DIGEST_MAX_BYTE][..digest_byte]);
-    let digest_from_end = out.size_byte();
-    out.header(ber::OCTETS, digest_byte);
-    out.element(ber::OCTETS, user);
-    out.integer(own.time_s as i32);
-    out.integer(own.boots as i32);
-    out.element(ber::OCTETS, &own.engine_id);
-    out.wrap(ber::SEQUENCE, mark);
-    out.wrap(ber::OCTETS, mark);
-    let mark = out.size_byte();
-    out.integer(USM_MODEL);
-    out.element(ber::OCTETS, &[level.flags()]);
-    out.integer(own.size_max_byte as i32);
-    out.integer(message_id);
-    out.wrap(ber::SEQUENCE, mark);
-    out.integer(VERSION_3);
-    out.wrap(ber::SEQUENCE, 0);
-    if let Some(key) = signer {
-        let digest = key.digest([out.written(), &[], &[]]);
-        let at = out.size_byte() - digest_from_end;
-        out.written_mut()[at..at + digest_byte].copy_from_slice(digest.octets());
     }
 }
 

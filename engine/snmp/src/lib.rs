@@ -9,6 +9,7 @@
 //! | [`keys`] | USM's keys, digests and ciphers (RFC 3414, 3826, 7860) |
 //! | [`usm`] | the User-based Security Model's checks, in their order (RFC 3414 §3.2) |
 //! | [`counters`] | counters of the agent itself (SNMPv2-MIB, USM, MPD) |
+//! | [`config`], [`identity`] | what an agent is told, and who it is |
 //! | [`agent`] | messages of v1, v2c and v3: from a datagram to the response |
 //!
 //! Time is an argument: the time since the last boot of the agent. Variables are held as a [`Table`], which stores
@@ -16,14 +17,17 @@
 
 pub mod agent;
 pub mod ber;
+pub mod config;
 pub mod counters;
+pub mod identity;
 pub mod keys;
 pub mod pdu;
 pub mod table;
 pub mod usm;
 pub mod value;
 
-pub use agent::{Agent, AgentConfig, ConfigError, PendingSet, Step, Variables};
+pub use agent::{Agent, PendingSet, Step, Variables};
+pub use config::{AgentConfig, ConfigError};
 pub use pdu::{Access, Bind, ErrorStatus};
 pub use table::{Table, TableBuilder};
 pub use usm::UserConfig;

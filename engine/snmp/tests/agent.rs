@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use snmp::agent::Own;
 use snmp::ber::{self, Prepender, Reader};
+use snmp::identity::Own;
 use snmp::keys::{AuthProtocol, PrivProtocol};
 use snmp::{
     Access, Agent, AgentConfig, ErrorStatus, Step, Table, TableBuilder, UserConfig, Value,

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use parking_lot::Mutex;
-use snmp::agent::SIZE_MAX_BYTE;
+use snmp::config::SIZE_MAX_BYTE;
 use snmp::{Agent, Bind, ErrorStatus, Step};
 
 use crate::agent::view::MibView;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use fabric::FabricError;
 use fabric::time::PS_PER_NS;
-use snmp::agent::Own;
+use snmp::identity::Own;
 use snmp::{Table, TableBuilder, Value, Variables};
 
 use crate::core::Core;

@@ -17,16 +17,23 @@
 //! - The queue of a host in front of its NIC is that of the TAP (`txqueuelen`); it is not read while the ring of the
 //!   NIC is full.
 
+mod deliveries;
+mod events;
+mod host;
+
 use std::collections::{BTreeMap, VecDeque};
+use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::{io, ptr};
 
 use fabric::frame::is_reserved;
 use fabric::time::{PS_PER_MS, PS_PER_NS, PS_PER_S, PS_PER_US};
-use fabric::{Alarm, CableId, Delivery, Frame, PortId, Ps, Tapped};
+use fabric::{Alarm, CableId, Delivery, PortId, Ps, Tapped};
 
+use self::deliveries::WRITE_LEAD;
+use self::events::wait_for_events;
+use self::host::{Host, offer};
 use crate::live::control::{Command, Control};
 use crate::live::pace::{Pace, Wait};
 use crate::live::warm::UnseenHost;
@@ -41,9 +48,6 @@ const READS_A_TURN: usize = 4;
 const PACKETS_A_READ: usize = 8;
 const HOT_HOSTS: usize = 4;
 const EVENTS_A_TURN: usize = 64;
-/// Time from the start of a write until the stack of the receiving host has the frame (measured: 1.0 to 1.2 µs).
-/// Deliveries are written this much before their time.
-const WRITE_LEAD: Ps = PS_PER_US;
 /// How far the time of the fabric runs ahead of the clock, so that a delivery is ready when it must be written.
 const FABRIC_LEAD: Ps = 4 * PS_PER_US;
 /// Time from the driver of the sending host taking a frame until a spinning thread reads it (measured: 0.3 to 0.8 µs).
@@ -51,10 +55,6 @@ const READ_LAG: Ps = PS_PER_US / 2;
 /// The event of the core's wake; hosts are numbered from 0.
 const WAKE_EVENT: u64 = u64::MAX;
 const NO_HOST: u32 = u32::MAX;
-/// Maximum number of deliveries per turn; more are lost, as in a receive ring that overflows. A turn has hundreds even
-/// with every link of a lab busy. A storm has more than the machine can write, and without this limit each turn would
-/// last longer than the one before.
-const DELIVERIES_A_TURN: usize = 16_384;
 /// A stall or a delivery later than this (lab time) raises an alarm, at most one per second.
 const LATE: Ps = 10 * PS_PER_MS;
 /// So long after a delivery the way through a host's stack is kept warm ...
@@ -65,15 +65,6 @@ const WARM_BEFORE: Ps = 30 * PS_PER_US;
 const WRITE_OUT_AFTER: Ps = 5 * PS_PER_MS;
 /// A turn of a spinning thread, or a read, that took longer than this may have lost its processor meanwhile.
 const STALL: Ps = 20 * PS_PER_US;
-
-struct Host {
-    nic: PortId,
-    tap: Tap,
-    /// Frames read that the ring of the NIC has not taken yet.
-    pending: VecDeque<Frame>,
-    /// The TAP may have more; the host is in `readable` or `stalled`.
-    readable: bool,
-}
 
 /// State of the live thread.
 pub(crate) struct Driver {
@@ -458,70 +449,6 @@ impl Driver {
     /// Write the deliveries that are due, host by host in the order of their ports, the frames of each host in order
     /// of time. A frame to a reserved address (LLDP) is no traffic: the thread does not stay awake after it, nor is its
     /// lateness judged.
-    fn write(&mut self) {
-        if self.deliveries.is_empty() {
-            return;
-        }
-        if self.deliveries.len() > DELIVERIES_A_TURN {
-            let lost = self.deliveries.len() - DELIVERIES_A_TURN;
-            self.deliveries.truncate(DELIVERIES_A_TURN);
-            self.alarm_late(
-                self.now(),
-                format!(
-                    "hosts lost {lost} frames on reception: the machine is too slow for this load"
-                ),
-            );
-        }
-        let lead = self.pace.on_clock(WRITE_LEAD);
-        let traffic = self.deliveries.iter().any(is_traffic);
-        self.deliveries.sort_by_key(|delivery| delivery.nic);
-        let mut worst = 0;
-        for mine in self.deliveries.chunk_by(|a, b| a.nic == b.nic) {
-            let number = self
-                .by_nic
-                .get(mine[0].nic.0 as usize)
-                .copied()
-                .unwrap_or(NO_HOST);
-            let Some(host) = self.hosts.get(number as usize) else {
-                continue;
-            };
-            let frames: Vec<&Frame> = mine.iter().map(|delivery| &delivery.frame).collect();
-            let last = mine[mine.len() - 1].at;
-            let mut done = 0;
-            while done < frames.len() {
-                let now = self
-                    .control
-                    .core
-                    .clock()
-                    .spin_until(last.saturating_sub(lead));
-                let count = host.tap.write(&frames[done..]);
-                let mut lateness = self.control.lateness.lock();
-                for delivery in mine[done..done + count]
-                    .iter()
-                    .filter(|sent| is_traffic(sent))
-                {
-                    let late = (now + lead).saturating_sub(delivery.at);
-                    lateness.record(late);
-                    worst = worst.max(late);
-                }
-                done += count;
-            }
-        }
-        self.deliveries.clear();
-        let now = self.now();
-        if traffic {
-            self.pace.frame_at(now);
-            self.warm = now;
-        }
-        if worst > LATE {
-            let late_ms = worst / PS_PER_MS;
-            self.alarm_late(
-                now,
-                format!("a frame was delivered {late_ms} ms late: the machine is overloaded"),
-            );
-        }
-    }
-
     fn record(&mut self) {
         for alarm in self.alarms.drain(..) {
             self.control.alarm(alarm.at, alarm.text);
@@ -563,61 +490,4 @@ impl Driver {
             self.control.alarm(now, text);
         }
     }
-}
-
-fn is_traffic(delivery: &Delivery) -> bool {
-    !is_reserved(delivery.frame.destination())
-}
-
-fn offer(fabric: &mut fabric::Fabric, host: &mut Host, now: Ps) {
-    while let Some(frame) = host.pending.pop_front() {
-        if let Err(frame) = fabric.transmit(now, host.nic, frame) {
-            host.pending.push_front(frame);
-            return;
-        }
-    }
-}
-
-fn wait_for_events(epoll: &OwnedFd, events: &mut [libc::epoll_event], wait_limit: Wait) -> usize {
-    let fd = epoll.as_raw_fd();
-    let most = events.len() as libc::c_int;
-    let limit = match wait_limit {
-        Wait::For(span) => span,
-        Wait::Spin | Wait::Forever => 0,
-    };
-    let time = libc::timespec {
-        tv_sec: (limit / PS_PER_S) as libc::time_t,
-        tv_nsec: (limit % PS_PER_S / PS_PER_NS) as libc::c_long,
-    };
-    // SAFETY: the kernel writes at most `most` events; `time` is read only. An interrupted call returns no event.
-    let count = unsafe {
-        match wait_limit {
-            // Not by the library: a lab's preloaded clock takes a thread that polls again and again for an idle rank,
-            // and lets it sleep.
-            Wait::Spin => {
-                let found = lab_clock::raw::call(
-                    libc::SYS_epoll_pwait,
-                    fd as usize,
-                    events.as_mut_ptr() as usize,
-                    most as usize,
-                    0,
-                    0,
-                    0,
-                );
-                found as libc::c_int
-            }
-            Wait::Forever => libc::epoll_wait(fd, events.as_mut_ptr(), most, -1),
-            // By number: glibc has the function since 2.35.
-            Wait::For(_) => libc::syscall(
-                libc::SYS_epoll_pwait2,
-                fd,
-                events.as_mut_ptr(),
-                most,
-                &raw const time,
-                ptr::null::<libc::sigset_t>(),
-                0_usize,
-            ) as libc::c_int,
-        }
-    };
-    usize::try_from(count).unwrap_or(0)
 }

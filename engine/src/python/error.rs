@@ -1,6 +1,7 @@
 //! Conversion of errors to Python.
 
 use fabric::FabricError as RustError;
+use interconnect::SimulationError as Contradiction;
 use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;
 
@@ -23,4 +24,17 @@ pub fn fabric_error(error: RustError) -> PyErr {
 #[must_use]
 pub fn live_error(error: LiveError) -> PyErr {
     FabricError::new_err(error.to_string())
+}
+
+pyo3::create_exception!(
+    eee_engine,
+    SimulationError,
+    PyValueError,
+    "A simulation's description contradicts itself; the text says what is wrong and what would be right."
+);
+
+/// A description that contradicts itself as Python's `SimulationError`.
+#[must_use]
+pub fn refused(error: Contradiction) -> PyErr {
+    SimulationError::new_err(error.to_string())
 }

@@ -17,7 +17,9 @@ use replay::program::Records;
 use replay::transport::{LogGops, Transport, Wires};
 use replay::{Hosts, Program, Replay, ReplayError, State};
 
-use super::interconnect::{Parameters, Policy, SimulationError, channel, network, refused};
+use super::error::{SimulationError, refused};
+use super::interconnect::channel;
+use super::network_description::{Parameters, Policy, network};
 
 fn wrong(error: ReplayError) -> PyErr {
     SimulationError::new_err(error.to_string())
