@@ -1,16 +1,13 @@
 //! Writing deliveries to hosts.
 
 use fabric::frame::is_reserved;
-use fabric::time::{PS_PER_MS, PS_PER_US};
+use fabric::time::PS_PER_MS;
 use fabric::{Delivery, Frame, Ps};
 
 use super::host::Host;
-use super::{Driver, LATE, NO_HOST};
+use super::{Driver, LATE, NO_HOST, WRITE_LEAD};
 use crate::live::control::Control;
 
-/// Time from the start of a write until the stack of the receiving host has the frame (measured: 1.0 to 1.2 µs).
-/// Deliveries are written this much before their time.
-pub(super) const WRITE_LEAD: Ps = PS_PER_US;
 /// Maximum number of deliveries per turn; more are lost, as in a receive ring that overflows. A turn has hundreds even
 /// with every link of a lab busy. A storm has more than the machine can write, and without this limit each turn would
 /// last longer than the one before.
