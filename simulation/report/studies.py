@@ -111,17 +111,17 @@ def _findings(found: StudyReport, statements: Sequence[Judged], choices: Sequenc
 
 def _compared(statements: Sequence[Judged]) -> Section:
     columns = (
-        Column("no"), Column("statement"), Column("line or source"), Column("computed from"), Column("ours"),
-        Column("verdict"),
+        Column("no"), Column("statement"), Column("ours"), Column("verdict"), Column("computed from"),
+        Column("line or source"),
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = [
         (
             one.statement.number,
             one.statement.text,
-            one.statement.line,
-            one.statement.how,
             one.verdict.ours,
             one.verdict.words,
+            one.statement.how,
+            one.statement.line,
         )
         for one in statements
     ]
