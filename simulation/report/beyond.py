@@ -115,14 +115,16 @@ def _along(name: str, title: str, unit: str, figure_name: str, pairs: Sequence[P
         for axes, workload in zip(every, workloads, strict=False):
             own = [pair for pair in asleep if along.workload(pair) == workload]
             for policy, line in by(own, "links").items():
-                style = series_style(policies.index(policy[0]))
+                number = policies.index(policy[0])
+                style = series_style(number)
                 grouped: dict[int, list[Pair]] = {}
                 for pair in line:
                     grouped.setdefault(along.number(pair), []).append(pair)
-                found = [_mean(grouped[number], figure_name) for number in sorted(grouped)]
+                found = [_mean(grouped[place], figure_name) for place in sorted(grouped)]
                 axes.plot(
                     sorted(grouped), [one.value for one in found], marker=style.marker, ls=style.line,
                     color=style.colour, clip_on=False, label=policy[0] if axes is every[0] else None,
+                    fillstyle="none" if number % 2 else "full",  # marks in one place are both seen
                 )  # fmt: skip
             axes.set_xscale("log", base=4)
             axes.set_xticks(numbers, [f"{one:,}" for one in numbers])
