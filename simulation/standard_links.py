@@ -47,6 +47,9 @@ LINKS: Final[Mapping[str, StandardLink]] = {
 
 _KEYS: Final = ("phy", "mode", "hold_us", "deep_after_us", "ends_sleep")
 _PLACES: Final = ("links", "node_links", "card_links")
+_MOST: Final = 1e9
+"""Of a time or of bytes: more is refused here or by the description."""
+
 _ALIKE: Final = 0.15
 """Rates of a PHY and of a description's links differ by no more."""
 
@@ -101,7 +104,11 @@ def _cycle_us(place: str, name: str, gbps: float, fragment: Mapping[str, Any]) -
     cycle_ns, flit_byte = (
         programs.get(key) if isinstance(programs, Mapping) else None for key in ("cycle_ns", "flit_byte")
     )
-    if not isinstance(cycle_ns, int | float) or not isinstance(flit_byte, int) or not cycle_ns > 0:
+    if (
+        not isinstance(cycle_ns, int | float)
+        or not isinstance(flit_byte, int)
+        or not (0 < cycle_ns <= _MOST and 0 < flit_byte <= _MOST)
+    ):
         raise WrongLink(f"{place}.phy", "needs programs with cycle_ns and flit_byte", "write them, or times in cycles")
     rate = 8 * flit_byte / cycle_ns
     if abs(rate - gbps) > _ALIKE * gbps:
@@ -116,7 +123,7 @@ def _times(place: str, given: Mapping[str, Any], profile: Mapping[str, float], c
     mode, name = given["mode"], given["phy"]
 
     def cycles(time_us: Any, key: str) -> int:
-        if not isinstance(time_us, int | float) or isinstance(time_us, bool) or not 0 <= time_us < float("inf"):
+        if not isinstance(time_us, int | float) or isinstance(time_us, bool) or not 0 <= time_us <= _MOST:
             raise WrongLink(f"{place}.{key}", f"{time_us} is no time", "write microseconds from 0 on")
         return round(time_us / cycle_us)
 

@@ -61,6 +61,7 @@ def test_without_a_mode_links_never_sleep() -> None:
         (100, {"phy": ["100GBASE-R"]}, "links.phy", "there is no PHY"),
         (100, {"phy": "100GBASE-R", "hold": 5}, "links.hold", "is no key beside phy"),
         (100, {"phy": "100GBASE-R", "mode": "fast", "hold_us": -1}, "links.hold_us", "-1 is no time"),
+        (100, {"phy": "100GBASE-R", "mode": "fast", "hold_us": 10**400}, "links.hold_us", "0 is no time"),
     ],
 )
 def test_what_the_standard_does_not_give_is_said(gbps: float, given: Any, place: str, sentence: str) -> None:
