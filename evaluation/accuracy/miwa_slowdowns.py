@@ -10,6 +10,7 @@ from typing import Final
 
 from eee_testbed.analysis.interval import Interval
 from eee_testbed.simulation.replay.comparison import over_seeds
+from eee_testbed.simulation.studies.statement import shown
 from evaluation.accuracy.alltoall_engine import MIWA, Configuration, play
 
 CONFIGURATIONS: Final = ((4096, 100), (4096, 600), (4096, 1000), (65_536, 900), (131_072, 1000))
@@ -34,7 +35,7 @@ def main() -> None:
     print("| --- | --- | --- |")
     for array_byte, sleep_us in CONFIGURATIONS:
         found = slowdown_percent(array_byte, sleep_us, seeds)
-        print(f"| {array_byte} | {sleep_us} | {found.value:.1f} % ({found.low:.1f} to {found.high:.1f}) |", flush=True)
+        print(f"| {array_byte} | {sleep_us} | {shown(found, '%')} |", flush=True)
 
 
 if __name__ == "__main__":
