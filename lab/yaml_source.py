@@ -6,7 +6,7 @@ and remedy.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from eee_testbed.lab.errors import ExperimentError, Problem, UnreadableFile
 from eee_testbed.lab.plain_text import one_line
@@ -15,9 +15,22 @@ from eee_testbed.lab.untrusted_files import parse_yaml, read_text
 Place = Sequence[str | int]
 """A path of keys such as ("measure", "program", "hosts", 1)."""
 
+_SECTIONS: Final = frozenset({"measure", "program", "probe", "recordings"})
+_OPTIONS: Final = {
+    "name": "the program",
+    "parameters": "--set",
+    "factors": "--factor",
+    "figures": "--figure",
+    "user": "--agent-user",
+}
+"""Of the keys whose options have another name."""
+
+_NAMED: Final = frozenset({"parameters", "factors"})
+"""Keys below which the next one is a name that a person gave."""
+
 
 class YamlSource:
-    """The text of a file, or of a command line in its place: its content, and the line of each entry."""
+    """The text of a file: its content, and the line of each entry."""
 
     def __init__(self, file: str, content: Any) -> None:
         self.file = file
@@ -54,6 +67,26 @@ class YamlSource:
             except (KeyError, IndexError, TypeError):
                 break
         return line
+
+
+class CommandLine(YamlSource):
+    """A command line in the place of a file: its mistakes name options in the place of keys."""
+
+    def __init__(self, content: Any) -> None:
+        super().__init__("the command line", content)
+
+    def problem(self, place: Place, sentence: str, remedy: str) -> Problem:
+        """A mistake in what an option gave."""
+        return Problem(_option_of(place), 0, "", sentence, remedy)
+
+
+def _option_of(place: Place) -> str:
+    """The option behind a path of keys: --hosts for ("measure", "program", "hosts", 1)."""
+    keys = [str(key) for key in place if isinstance(key, str) and key not in _SECTIONS]
+    if not keys:
+        return "the command line"
+    option = _OPTIONS.get(keys[0], f"--{keys[0].replace('_', '-')}")
+    return f"{option} {keys[1]}" if keys[0] in _NAMED and len(keys) > 1 else option
 
 
 def read_source(path: Path, remedy: str) -> YamlSource:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED
 from eee_testbed.eeectl.lab_name import require_up
 from eee_testbed.eeectl.program_options import LaunchOptions
-from eee_testbed.lab.yaml_source import YamlSource
+from eee_testbed.lab.yaml_source import CommandLine
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
 from eee_testbed.measuring.experiments.session import RunOptions, validated_lab
 from eee_testbed.measuring.live.export.view_options import ViewOptions
@@ -28,7 +28,7 @@ def regulate_auto(
     content = launch.content(program, parameters, f"regulate-{program or 'auto'}")
     if not program:
         content["measure"] = {"idle": {"window_s": loop.for_s or _NO_END_S}}
-    source = YamlSource("the command line", content | {"blocks": 1})
+    source = CommandLine(content | {"blocks": 1})
     experiment = experiment_of(source)
     require_up(validated_lab(experiment, source))
     result = run_loop(experiment, source, loop, RunOptions(launch.runs, quiet=as_json, views=views))

@@ -14,7 +14,7 @@ from eee_testbed.eeectl.regulation.measured import end, ended_early
 from eee_testbed.eeectl.regulation.options import ChoiceOptions, KnobOptions, TrialOptions
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.model import Lab
-from eee_testbed.lab.yaml_source import YamlSource
+from eee_testbed.lab.yaml_source import CommandLine
 from eee_testbed.measuring.experiments.experiment import LOOP_SAMPLES, LoopLevel, RegulationLevel
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
 from eee_testbed.measuring.experiments.level_wishes import level_of
@@ -104,7 +104,7 @@ def measure_choices(
         raise LabError("no link can go under these peaks, so there is nothing to measure: give a larger --peak.")
     compared = replace(chosen.compared, looped=loop is not None, figure=trials.figure)
     content = trials.added_to(launch.content(program, wanted.parameters, f"regulate-{program}"))
-    source = YamlSource("the command line", content | _factor(chosen.options, loop) | {"seed": wanted.seed})
+    source = CommandLine(content | _factor(chosen.options, loop) | {"seed": wanted.seed})
     facts = {FACT: compared.plain()}
     run_options = RunOptions(launch.runs, quiet=as_json, views=views, loops=LoopsInTrials, facts=facts)
     result = run_new(experiment_of(source), source, run_options, Lateness.of)
@@ -129,5 +129,5 @@ def _pre_run(
     content["name"] = f"{content['name'][:50]}-pre-run"
     content |= {"blocks": 1, "guards": _COUNTING_GUARDS}
     content["recordings"] = content["recordings"] | {"traffic": wanted.traffic == "messages"}
-    source = YamlSource("the command line", content)
+    source = CommandLine(content)
     return run_new(experiment_of(source), source, RunOptions(launch.runs, quiet=quiet), Lateness.of)

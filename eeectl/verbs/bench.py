@@ -21,7 +21,7 @@ from eee_testbed.eeectl.program_options import ProgramOptions, program_of
 from eee_testbed.eeectl.set_options import pairs
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_text import print_text
-from eee_testbed.lab.yaml_source import YamlSource
+from eee_testbed.lab.yaml_source import CommandLine
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
 from eee_testbed.measuring.experiments.traffic import node_traffic, read_traffic
 from eee_testbed.record.event_kinds import EventKind
@@ -82,7 +82,7 @@ def bench(
     with telling.notice("bench") as notice:
         program, parameters = program_of(program, command, dict(pairs(values, "--set sleep_us=100")))
         content = options.content(program, parameters, f"bench-{program}")
-        source = YamlSource("the command line", content | {"blocks": 1, "guards": {"retry_failed": False}})
+        source = CommandLine(content | {"blocks": 1, "guards": {"retry_failed": False}})
         experiment = experiment_of(source)
         require_up(validated_lab(experiment, source))
         result = run_new(experiment, source, RunOptions(options.runs, quiet=as_json), Lateness.of)

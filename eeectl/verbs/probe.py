@@ -20,7 +20,7 @@ from eee_testbed.eeectl.lab_name import LabName, known_lab, lab_operand, require
 from eee_testbed.eeectl.set_options import pair_in
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
-from eee_testbed.lab.yaml_source import YamlSource
+from eee_testbed.lab.yaml_source import CommandLine
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
 from eee_testbed.record.trial_events import trial_folder
 from eee_testbed.twin.lab.lateness import Lateness
@@ -140,7 +140,7 @@ def probe(
             raise LabError(f"the inventory of {known.name} has no path from {a} to {b}: check its cables.")
         ends = [a, b, *(str(link.a) for link in links[1:-1])]
         content |= {"factors": {"eee": {"links": ends, "levels": ["on", "off"]}}, "slow": ["eee"]}
-    source = YamlSource("the command line", content)
+    source = CommandLine(content)
     experiment = experiment_of(source)
     require_up(validated_lab(experiment, source))
     result = run_new(experiment, source, RunOptions(runs), Lateness.of)

@@ -20,7 +20,7 @@ from eee_testbed.eeectl.set_options import names_in, pairs, share_of, value
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.lab.model import Lab
-from eee_testbed.lab.yaml_source import YamlSource
+from eee_testbed.lab.yaml_source import CommandLine
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
 from eee_testbed.measuring.experiments.launchers.table import DEFAULT, launcher_content
 from eee_testbed.measuring.experiments.validation import validate_experiment
@@ -235,7 +235,7 @@ def _studied(
 def _require_valid(made: "Design", known: Lab) -> None:
     """Refuse at once what no trial could run: ExperimentError names an unknown program, parameter, host or figure."""
     for content in made.experiments:
-        source = YamlSource("the command line", dict(content))
+        source = CommandLine(dict(content))
         validate_experiment(experiment_of(source), known, source)
 
 

@@ -11,7 +11,7 @@ from eee_testbed.eeectl.notice import NoticeOptions
 from eee_testbed.eeectl.program_options import ProgramOptions, program_of
 from eee_testbed.eeectl.run_output import print_order, print_result
 from eee_testbed.eeectl.set_options import pairs, value
-from eee_testbed.lab.yaml_source import YamlSource
+from eee_testbed.lab.yaml_source import CommandLine
 from eee_testbed.measuring.experiments.experiment_file import experiment_of
 from eee_testbed.measuring.live.export.view_options import ViewOptions
 from eee_testbed.twin.lab.lateness import Lateness
@@ -81,7 +81,7 @@ def sweep(
         program, parameters = program_of(program, command, _parameters(values))
         content = options.content(program, parameters, f"{program}-sweep")
         content |= {"factors": _factors(factor, links), "blocks": blocks, "seed": seed, "slow": list(slow)}
-        source = YamlSource("the command line", content)
+        source = CommandLine(content)
         experiment = experiment_of(source)
         lab = validated_lab(experiment, source)
         if order:
