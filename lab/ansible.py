@@ -73,22 +73,22 @@ class Inventory:
 
 def expand_range(pattern: str) -> list[str]:
     """Write out Ansible's ranges: `n[01:03]` is n01, n02, n03; `[a:c]` works too; ValueError for a range that falls."""
-    found = _RANGE.search(pattern)
-    if found is None:
+    span = _RANGE.search(pattern)
+    if span is None:
         if "[" in pattern or "]" in pattern:
             raise ValueError(f"'{pattern}' is not a range such as n[01:12]")
         return [pattern]
-    if found[4]:
-        names = [chr(code) for code in range(ord(found[4]), ord(found[5]) + 1)]
+    if span[4]:
+        names = [chr(code) for code in range(ord(span[4]), ord(span[5]) + 1)]
     else:
-        width = len(found[1]) if found[1].startswith("0") else 0
-        step = int(found[3] or 1)
+        width = len(span[1]) if span[1].startswith("0") else 0
+        step = int(span[3] or 1)
         if not step:
             raise ValueError(f"the range in '{pattern}' has a step of 0")
-        names = [str(number).zfill(width) for number in range(int(found[1]), int(found[2]) + 1, step)]
+        names = [str(number).zfill(width) for number in range(int(span[1]), int(span[2]) + 1, step)]
     if not names:
         raise ValueError(f"the range in '{pattern}' is empty: its end comes before its beginning")
-    head, tail = pattern[: found.start()], pattern[found.end() :]
+    head, tail = pattern[: span.start()], pattern[span.end() :]
     return [head + name + rest for name in names for rest in expand_range(tail)]
 
 
@@ -111,8 +111,8 @@ class _Reader:
         return {}
 
     def variables(self, value: Any, line: int, key: str) -> dict[str, Variable]:
-        found = self.mapping(value, line, key)
-        return {str(name): Variable(plain(item), line_of(found, name, line)) for name, item in found.items()}
+        entries = self.mapping(value, line, key)
+        return {str(name): Variable(plain(item), line_of(entries, name, line)) for name, item in entries.items()}
 
     def group(self, name: str, body: Any, line: int, parents: Sequence[str]) -> None:
         if name in parents:

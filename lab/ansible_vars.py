@@ -76,12 +76,12 @@ def _files_beside(folder: Path, written: Inventory) -> list[Path]:
         "host_vars": sorted(entry.name for entry in written.entries),
         "group_vars": sorted({"all", "ungrouped"}.union(*(entry.groups for entry in written.entries))),
     }
-    found: list[Path] = []
+    files: list[Path] = []
     for place, every in names.items():
         for name in every:
             for ending in _ENDINGS:
-                found += _within(folder / place / f"{name}{ending}")
-    return found
+                files += _within(folder / place / f"{name}{ending}")
+    return files
 
 
 def _within(path: Path) -> Iterator[Path]:
@@ -106,13 +106,13 @@ def _names(file: Path) -> tuple[str, str]:
 
 def _templates(written: Inventory, needed: Collection[str]) -> Iterable[tuple[str, Variable]]:
     held = (written.variables, *(entry.variables for entry in written.entries))
-    found = {
+    templates = {
         (name, variable.line): variable
         for variables in held
         for name, variable in variables.items()
         if name in needed and is_template(variable.value)
     }
-    return [(name, variable) for (name, _), variable in found.items()]
+    return [(name, variable) for (name, _), variable in templates.items()]
 
 
 def is_template(value: Any) -> bool:
@@ -145,16 +145,16 @@ def _variables(
 ) -> Mapping[str, Variable]:
     """Values with the places where they stand: the first of `files` that has the name, else where hosts.yml has it."""
     texts = [(file, file.read_text(encoding="utf-8", errors="replace").splitlines()) for file in files]
-    found = {}
+    variables = {}
     for name, value in values.items():
         at = re.compile(rf"""\s*["']?{re.escape(name)}["']?\s*:""")
         places = (
             (str(file), number) for file, lines in texts for number, line in enumerate(lines, 1) if at.match(line)
         )
-        here = written.get(name)
-        file, line = next(places, (here.file, here.line) if here else ("", 0))
-        found[name] = Variable(value, line, file)
-    return found
+        in_hosts_file = written.get(name)
+        file, line = next(places, (in_hosts_file.file, in_hosts_file.line) if in_hosts_file else ("", 0))
+        variables[name] = Variable(value, line, file)
+    return variables
 
 
 def _faults(path: Path, faults: Mapping[str, str], variables: Mapping[str, Variable]) -> Iterator[Problem]:

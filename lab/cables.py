@@ -95,10 +95,10 @@ def _lines(path: Path, problems: list[Problem], model: type[_Row]) -> Iterator[d
 
 def _trimmed(cells: list[str], least: int = 0) -> list[str]:
     """Cells without blanks around them, and without empty ones at the end, which spreadsheets add, down to `least`."""
-    found = [cell.strip() for cell in cells]
-    while len(found) > least and not found[-1]:
-        found.pop()
-    return found
+    trimmed = [cell.strip() for cell in cells]
+    while len(trimmed) > least and not trimmed[-1]:
+        trimmed.pop()
+    return trimmed
 
 
 def _wrong_header(file: str, header: list[str], needed: list[str], every: list[str]) -> Problem:
@@ -118,9 +118,9 @@ def _read(path: Path, problems: list[Problem], model: type[_AnyRow], *numbers: s
         try:
             rows.append(model.model_validate(row))
         except ValidationError as error:
-            for found in error.errors():
-                key = str(found["loc"][0])
-                sentence = f"{found['msg']} (found {found['input']!r})"
+            for mistake in error.errors():
+                key = str(mistake["loc"][0])
+                sentence = f"{mistake['msg']} (found {mistake['input']!r})"
                 problems.append(Problem(str(path), int(row["line"]), key, sentence, "correct it"))
     return rows
 

@@ -54,8 +54,8 @@ def _measured(console: Console, cell: RenderableType) -> Measurement:
 
 
 def _least(console: Console, column: Column, cell: RenderableType) -> int:
-    found = _measured(console, cell)
-    return found.maximum if column.no_wrap or column.justify == "right" else found.minimum
+    measured = _measured(console, cell)
+    return measured.maximum if column.no_wrap or column.justify == "right" else measured.minimum
 
 
 def _cells(column: Column) -> Sequence[RenderableType]:

@@ -62,22 +62,22 @@ class _Loader:
         self.complain(at.file or self.hosts_file, at.line, key, sentence, remedy)
 
     def parse(self, model: type[_AnyVars], variables: Mapping[str, Variable], line: int, who: str) -> _AnyVars | None:
-        known = model.variables()
-        self.misspelled(known, variables, who)
-        given = {key: var for key, var in variables.items() if key in known and not any(clear_text_secrets({key: var}))}
+        names = model.variables()
+        self.misspelled(names, variables, who)
+        given = {key: var for key, var in variables.items() if key in names and not any(clear_text_secrets({key: var}))}
         try:
             return model.model_validate({key: var.value for key, var in given.items()})
         except ValidationError as error:
-            for found in error.errors():
-                key = str(found["loc"][0]) if found["loc"] else ""
+            for mistake in error.errors():
+                key = str(mistake["loc"][0]) if mistake["loc"] else ""
                 at = given.get(key, Variable(None, line))
-                missing = found["type"] == "missing" and len(found["loc"]) == 1
-                said = found["msg"].removeprefix("Value error, ")
-                sentence = f"{who} lacks it" if missing else f"{said} (found {found['input']!r})"
+                missing = mistake["type"] == "missing" and len(mistake["loc"]) == 1
+                said = mistake["msg"].removeprefix("Value error, ")
+                sentence = f"{who} lacks it" if missing else f"{said} (found {mistake['input']!r})"
                 remedy = "add it" if missing else "correct it"
-                if found["type"] == "extra_forbidden":
-                    sentence, remedy = f"{key} has no part {found['loc'][-1]}", "check its spelling, or remove it"
-                elif not found["loc"]:  # how several variables go together; the sentence brings its own remedy
+                if mistake["type"] == "extra_forbidden":
+                    sentence, remedy = f"{key} has no part {mistake['loc'][-1]}", "check its spelling, or remove it"
+                elif not mistake["loc"]:  # how several variables go together; the sentence brings its own remedy
                     sentence, _, remedy = said.partition(": ")
                     sentence = f"{who}: {sentence}"
                 self.complain_once(at, key, who, sentence, remedy, shared=key in given)
@@ -98,13 +98,13 @@ class _Loader:
         for key, variable in variables.items():
             if key in _EVERY_VARIABLE or key in ANSIBLE_VARIABLES:
                 continue
-            own = key.startswith("ansible_")
-            names = [*known, *(ANSIBLE_VARIABLES if own else _LAB_KEYS)]
-            names = [name for name in names if own or name not in {**variables, **self.shared}]
-            near = get_close_matches(key, names, 1, _LEAST_LIKENESS) or ([] if own else _longer(key, names))
+            for_ansible = key.startswith("ansible_")
+            names = [*known, *(ANSIBLE_VARIABLES if for_ansible else _LAB_KEYS)]
+            names = [name for name in names if for_ansible or name not in {**variables, **self.shared}]
+            near = get_close_matches(key, names, 1, _LEAST_LIKENESS) or ([] if for_ansible else _longer(key, names))
             if near:
-                sentence = f"{who} has no such variable" + (", and Ansible knows none" if own else "")
-                remedy = f"did you mean {near[0]}?" + ("" if own else f" known are {', '.join(known)}")
+                sentence = f"{who} has no such variable" + (", and Ansible knows none" if for_ansible else "")
+                remedy = f"did you mean {near[0]}?" + ("" if for_ansible else f" known are {', '.join(known)}")
                 self.complain_once(variable, key, who, sentence, remedy, shared=True)
 
     def secrets(self, inventory: Inventory) -> None:
@@ -117,15 +117,15 @@ class _Loader:
                     seen.add((file, variable.line, key))
                     self.complain(file, variable.line, key, "holds a secret in clear text", IN_CLEAR_REMEDY)
 
-    def ports(self, entry: Entry, found: SwitchVars) -> tuple[Port, ...]:
+    def ports(self, entry: Entry, switch: SwitchVars) -> tuple[Port, ...]:
         at = entry.variables["ports"]
         rates: dict[str, int] = {}
-        for name, rate_mbps, _ in self.ranges(entry, "ports", found.ports):
+        for name, rate_mbps, _ in self.ranges(entry, "ports", switch.ports):
             if name in rates:
                 self.complain_of(at, "ports", f"{entry.name} has {name} twice", "remove one")
             rates[name] = rate_mbps
         stated: dict[str, int] = {}
-        for name, first, place in self.ranges(entry, "bridge_ports", found.bridge_ports):
+        for name, first, place in self.ranges(entry, "bridge_ports", switch.bridge_ports):
             at = entry.variables["bridge_ports"]
             if name not in rates:
                 self.complain_of(
@@ -154,43 +154,43 @@ class _Loader:
                 yield from ((name, value, place) for place, name in enumerate(names))
 
     def switch(self, entry: Entry) -> Switch | None:
-        found = self.parse(SwitchVars, entry.variables, entry.line, entry.name)
-        if found is None:
+        values = self.parse(SwitchVars, entry.variables, entry.line, entry.name)
+        if values is None:
             return None
-        more = {"ports": self.ports(entry, found), "enable": found.enable, "snmp_user": found.snmp_user}
-        return Switch(entry.name, **found.fields_of(Switch) | more)
+        more = {"ports": self.ports(entry, values), "enable": values.enable, "snmp_user": values.snmp_user}
+        return Switch(entry.name, **values.fields_of(Switch) | more)
 
     def host(self, entry: Entry) -> Host | None:
-        found = self.parse(NodeVars, entry.variables, entry.line, entry.name)
-        if found is None:
+        values = self.parse(NodeVars, entry.variables, entry.line, entry.name)
+        if values is None:
             return None
         given = entry.variables.get("interface")
         if given is not None and given.file:
-            self.interfaces[entry.name] = f": its interface is {found.interface} ({given.file}:{given.line})"
-        mac = bytes.fromhex(found.mac.replace(":", ""))
-        return Host(entry.name, **found.fields_of(Host) | {"mac": mac})
+            self.interfaces[entry.name] = f": its interface is {values.interface} ({given.file}:{given.line})"
+        mac = bytes.fromhex(values.mac.replace(":", ""))
+        return Host(entry.name, **values.fields_of(Host) | {"mac": mac})
 
     def strip(self, entry: Entry) -> Strip | None:
-        found = self.parse(StripVars, entry.variables, entry.line, entry.name)
-        if found is None:
+        values = self.parse(StripVars, entry.variables, entry.line, entry.name)
+        if values is None:
             return None
-        return Strip(entry.name, **found.fields_of(Strip), snmp_user=found.snmp_user)
+        return Strip(entry.name, **values.fields_of(Strip), snmp_user=values.snmp_user)
 
     def members(self, entries: Iterable[Entry], group: str) -> list[Entry]:
-        found = []
+        members = []
         for entry in entries:
             if group not in entry.groups:
                 continue
-            others = {"switches", "nodes", "strips"} & entry.groups - {group}
+            other_groups = {"switches", "nodes", "strips"} & entry.groups - {group}
             if not NAME.fullmatch(entry.name):
                 remedy = "use lower-case letters, digits and dashes, at most 32"
                 self.complain(self.hosts_file, entry.line, entry.name, "is not a host name", remedy)
-            elif others and group < min(others):
-                sentence = f"is both in {group} and in {', '.join(sorted(others))}"
+            elif other_groups and group < min(other_groups):
+                sentence = f"is both in {group} and in {', '.join(sorted(other_groups))}"
                 self.complain(self.hosts_file, entry.line, entry.name, sentence, "leave it in one group")
             entry_vars = {key: var for key, var in entry.variables.items() if key not in _LAB_KEYS}
-            found.append(Entry(entry.name, entry.line, entry.groups, entry_vars))
-        return found
+            members.append(Entry(entry.name, entry.line, entry.groups, entry_vars))
+        return members
 
     def unique(self, entries: Iterable[Entry], keys: tuple[str, ...], what: str) -> None:
         seen: dict[tuple[Any, ...], str] = {}
@@ -278,13 +278,13 @@ class _Loader:
             watts_note=" ".join(lab_vars.watts_note.split()),
         )
 
-    def networks(self, found: LabVars, nodes: list[Entry], variables: Mapping[str, Variable]) -> None:
-        management = ipaddress.IPv4Network(found.management_network)
-        if management.overlaps(ipaddress.IPv4Network(found.data_network)):
+    def networks(self, lab: LabVars, nodes: list[Entry], variables: Mapping[str, Variable]) -> None:
+        management = ipaddress.IPv4Network(lab.management_network)
+        if management.overlaps(ipaddress.IPv4Network(lab.data_network)):
             sentence = f"overlaps the management network {management}"
             self.complain_of(variables["data_network"], "data_network", sentence, "choose another")
-        self.inside(nodes, "ansible_host", found.management_network)
-        self.inside(nodes, "data_address", found.data_network)
+        self.inside(nodes, "ansible_host", lab.management_network)
+        self.inside(nodes, "data_address", lab.data_network)
 
     def links(self, rows: list[CableRow], switches: tuple[Switch, ...], hosts: tuple[Host, ...]) -> tuple[Link, ...]:
         file = str(self.folder / "cables.csv")
@@ -297,11 +297,11 @@ class _Loader:
             a, b = End(*row.end_a.split(":", 1)), End(*row.end_b.split(":", 1))
             for key, end in (("end_a", a), ("end_b", b)):
                 if end not in rates:
-                    known = (
+                    unknown = (
                         f"{end.device} has no port {end.port}" if end.device in devices else f"no device {end.device}"
                     )
-                    known += self.interfaces.get(end.device, "")
-                    self.complain(file, row.line, key, known, "name a port that hosts.yml lists")
+                    unknown += self.interfaces.get(end.device, "")
+                    self.complain(file, row.line, key, unknown, "name a port that hosts.yml lists")
                 elif end in used:
                     sentence = f"{end} holds the cable of line {used[end]} already"
                     self.complain(file, row.line, key, sentence, "a port takes one cable")
@@ -348,10 +348,10 @@ class _Loader:
         return tuple(Outlet(row.strip, row.outlet, row.feeds) for row in rows)
 
 
-def _longer(key: str, known: Iterable[str]) -> list[str]:
+def _longer(key: str, names: Iterable[str]) -> list[str]:
     """Known names that have all words of an unknown one: `mtu` stands in mtu_byte."""
-    words = set(key.split("_"))
-    return [name for name in known if not name.startswith("ansible_") and words < set(name.split("_"))]
+    parts = set(key.split("_"))
+    return [name for name in names if not name.startswith("ansible_") and parts < set(name.split("_"))]
 
 
 def _way_in(text: str | None) -> tuple[str, int] | None:
@@ -384,11 +384,11 @@ def inventories() -> tuple[Path, ...]:
 
 def known_labs() -> dict[str, Path]:
     """Every lab found by name; of two with one name the nearer wins."""
-    found: dict[str, Path] = {}
+    labs: dict[str, Path] = {}
     for root in inventories():
         for hosts_file in sorted(root.glob("*/hosts.yml")):
-            found.setdefault(hosts_file.parent.name, hosts_file.parent.resolve())
-    return found
+            labs.setdefault(hosts_file.parent.name, hosts_file.parent.resolve())
+    return labs
 
 
 def operand_of(lab: Lab) -> str:
@@ -408,6 +408,6 @@ def find_lab(name: str) -> Path:
         return Path(name).resolve()
     labs = known_labs()
     if name not in labs:
-        known = ", ".join(sorted(labs)) or "none"
-        raise LabError(f"no lab '{name}': give a folder with a hosts.yml, or one of these: {known}.")
+        names = ", ".join(sorted(labs)) or "none"
+        raise LabError(f"no lab '{name}': give a folder with a hosts.yml, or one of these: {names}.")
     return labs[name]

@@ -53,14 +53,14 @@ def plain(value: Any) -> Any:
     return None if value is None else "{{ encrypted }}"
 
 
-def evaluated(loader: Any, found: Mapping[str, Any], needed: Iterable[str]) -> tuple[dict[str, Any], dict[str, str]]:
+def evaluated(loader: Any, values: Mapping[str, Any], needed: Iterable[str]) -> tuple[dict[str, Any], dict[str, str]]:
     """Variables with the needed ones' templates evaluated, and why some could not be."""
-    variables = {str(name): plain(value) for name, value in found.items() if name not in MAGIC}
+    variables = {str(name): plain(value) for name, value in values.items() if name not in MAGIC}
     faults = {}
-    templar = Templar(loader=loader, variables=dict(found))
+    templar = Templar(loader=loader, variables=dict(values))
     for name in variables.keys() & set(needed):
         try:
-            variables[name] = plain(templar.template(found[name]))
+            variables[name] = plain(templar.template(values[name]))
         except AnsibleError as error:
             faults[name] = " ".join(str(error).split())
     return variables, faults

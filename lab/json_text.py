@@ -18,10 +18,10 @@ def _finite(digits: str) -> float:
 
 
 def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
         raise ValueError("a key occurs twice in one object")
-    return found
+    return entries
 
 
 def parse_json(text: str | bytes, *, several_lines: bool = False) -> Any:

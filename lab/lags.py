@@ -45,12 +45,12 @@ def lags_of(
 
 def _lag(number: int, members: Sequence[Link]) -> Lag:
     first = members[0]
-    one, other = first.a.device, first.b.device
+    switch_a, switch_b = first.a.device, first.b.device
     port = lag_port(number)
     link = Link(
         first.number,
-        End(one, port),
-        End(other, port),
+        End(switch_a, port),
+        End(switch_b, port),
         sum(cable.rate_mbps for cable in members),
         first.kind,
         all(cable.switchable for cable in members),

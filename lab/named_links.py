@@ -28,7 +28,7 @@ def cable_or_lag_named(lab: Lab, name: str) -> Link:
     """A LAG by its own name or end, else the cable of that name; PlanError if the lab has neither."""
     lags = (lag.link for lag in lab.lags)
     names = ((lag, {lag.name, f"{lag.b}--{lag.a}", str(lag.a), str(lag.b)}) for lag in lags)
-    return next((lag for lag, own in names if name in own), None) or link_named(lab, name)
+    return next((lag for lag, of_lag in names if name in of_lag), None) or link_named(lab, name)
 
 
 def trunk_or_member_named(lab: Lab, name: str) -> Link:
@@ -43,8 +43,8 @@ def lag_named(lab: Lab, name: str) -> Lag:
     trunk = trunk_named(lab, name)
     lag = next((lag for lag in lab.lags if lag.link == trunk), None)
     if lag is None:
-        known = ", ".join(str(lag.link.a) for lag in lab.lags) or "none"
-        raise PlanError(f"{name} is in no LAG of cables.csv, which has {known}: enter it in the column `lag` there.")
+        ends = ", ".join(str(lag.link.a) for lag in lab.lags) or "none"
+        raise PlanError(f"{name} is in no LAG of cables.csv, which has {ends}: enter it in the column `lag` there.")
     return lag
 
 

@@ -29,14 +29,14 @@ class Topology:
     def of(cls, lab: Lab) -> "Topology":
         """The graph of a lab; a host without a cable to a switch has no home and no part in any plan."""
         names = tuple(switch.name for switch in lab.switches)
-        known = set(names)
+        switches = set(names)
         hosts = {host.name: host for host in lab.hosts}
         homes: dict[str, End] = {}
         residents: dict[str, list[str]] = {name: [] for name in names}
         for link in lab.links:
             for end in (link.a, link.b):
                 far = link.other(end.device)
-                if end.device in hosts and far.device in known:
+                if end.device in hosts and far.device in switches:
                     homes[end.device] = far
                     residents[far.device].append(end.device)
         trunks = {link.number: link for link in lab.trunks()}
@@ -47,7 +47,7 @@ class Topology:
             lags={lag.link.number: lag.number for lag in lab.lags},
             hosts={name: host for name, host in hosts.items() if name in homes},
             homes=homes,
-            residents={name: tuple(found) for name, found in residents.items()},
+            residents={name: tuple(host_names) for name, host_names in residents.items()},
         )
 
     def neighbours(self, links: Iterable[int]) -> dict[str, list[tuple[str, Link]]]:
@@ -65,9 +65,9 @@ class Topology:
         near = self.neighbours(links)
         came: dict[str, tuple[str, Link]] = {}
         queue = [start]
-        for here in queue:
-            for there, link in near[here]:
-                if there != start and there not in came:
-                    came[there] = here, link
-                    queue.append(there)
+        for switch in queue:
+            for neighbour, link in near[switch]:
+                if neighbour != start and neighbour not in came:
+                    came[neighbour] = switch, link
+                    queue.append(neighbour)
         return came

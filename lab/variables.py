@@ -104,11 +104,12 @@ class _Vars(BaseModel):
     @classmethod
     def variables(cls) -> tuple[str, ...]:
         """The names of the variables, as they stand in an inventory."""
-        return tuple(one.alias or name for name, one in cls.model_fields.items())
+        return tuple(field.alias or name for name, field in cls.model_fields.items())
 
     def fields_of(self, kind: type[Switch | Host | Strip]) -> dict[str, Any]:
         """Its values by the fields of a kind of device; those that the kind does not have are left out."""
-        return {one.name: getattr(self, one.name) for one in fields(kind) if one.name in type(self).model_fields}
+        names = (field.name for field in fields(kind))
+        return {name: getattr(self, name) for name in names if name in type(self).model_fields}
 
 
 class LabVars(_Vars):
@@ -205,12 +206,12 @@ class SwitchVars(_SnmpVars):
         family = info.data.get("family")
         if family is None:  # said already
             return quirks
-        known = quirks_of(family)
+        accepted = quirks_of(family)
         for name, value in quirks.items():
-            if name not in known:
-                raise ValueError(f"a {family} has no quirk '{name}'; known are {', '.join(known)}")
-            if not known[name].accepts(value):
-                raise ValueError(f"the quirk {name} takes {known[name].takes}")
+            if name not in accepted:
+                raise ValueError(f"a {family} has no quirk '{name}'; known are {', '.join(accepted)}")
+            if not accepted[name].accepts(value):
+                raise ValueError(f"the quirk {name} takes {accepted[name].takes}")
         return quirks
 
     @model_validator(mode="after")

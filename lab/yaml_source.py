@@ -40,30 +40,30 @@ class YamlSource:
         """A mistake at a path of keys."""
         return Problem(self.file, self._line(place), ".".join(map(str, place)), sentence, remedy)
 
-    def mistake(self, place: Place, found: Any) -> Problem:
+    def mistake(self, place: Place, error: Any) -> Problem:
         """One entry of a pydantic ValidationError's `errors()`, at this path of keys."""
-        sentence, remedy = found["msg"].removeprefix("Value error, "), "correct it"
-        if found["type"] == "value_error":
+        sentence, remedy = error["msg"].removeprefix("Value error, "), "correct it"
+        if error["type"] == "value_error":
             sentence, _, hint = sentence.partition(": ")
             remedy = hint or remedy
-        elif found["type"] == "missing":
+        elif error["type"] == "missing":
             sentence, remedy = "is missing", "add it"
-        elif found["type"] == "extra_forbidden":
+        elif error["type"] == "extra_forbidden":
             sentence, remedy = "is unknown here", "check its spelling, or remove it"
         else:
-            sentence += f" (found {found['input']!r})"
+            sentence += f" (found {error['input']!r})"
         return self.problem(place, sentence, remedy)
 
     def _line(self, place: Place) -> int:
         """The line of the innermost part of the path that exists; 0 if the content has no line numbers."""
-        found: Any = self.content
+        node: Any = self.content
         line = 0
         for part in place:
-            marks = getattr(getattr(found, "lc", None), "data", None)
+            marks = getattr(getattr(node, "lc", None), "data", None)
             if marks is None:
                 break
             try:
-                line, found = marks[part][0] + 1, found[part]
+                line, node = marks[part][0] + 1, node[part]
             except (KeyError, IndexError, TypeError):
                 break
         return line

@@ -15,15 +15,15 @@ def described(root: Path = ROOT) -> str:
     """
     if not (root / ".git").exists():
         return ""
-    words = ("describe", "--tags", "--always", "--dirty", "--abbrev=12")
-    return git(root, *words, longest_s=_LONGEST_S)[0].strip()
+    arguments = ("describe", "--tags", "--always", "--dirty", "--abbrev=12")
+    return git(root, *arguments, longest_s=_LONGEST_S)[0].strip()
 
 
-def git(root: Path, *words: str, longest_s: float | None = None) -> tuple[str, str]:
+def git(root: Path, *arguments: str, longest_s: float | None = None) -> tuple[str, str]:
     """What git prints about a checkout, and why it printed nothing; nothing is written there."""
     try:
         done = subprocess.run(
-            ["git", "--no-optional-locks", "-C", str(root), *words],
+            ["git", "--no-optional-locks", "-C", str(root), *arguments],
             capture_output=True,
             text=True,
             timeout=longest_s,

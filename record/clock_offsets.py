@@ -59,8 +59,8 @@ def offset_of(source: str, method: Method, exchanges: Sequence[Exchange], resolu
     """
     if not exchanges:
         raise ValueError(f"{source}: an offset needs at least one exchange")
-    lows = [one.there_ns - one.received_ns for one in exchanges]
-    highs = [one.there_ns + resolution_ns - one.sent_ns for one in exchanges]
+    lows = [exchange.there_ns - exchange.received_ns for exchange in exchanges]
+    highs = [exchange.there_ns + resolution_ns - exchange.sent_ns for exchange in exchanges]
     low, high = max(lows), min(highs)
     consistent = low <= high
     if not consistent:

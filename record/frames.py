@@ -53,13 +53,13 @@ def _opened(path: Path, remedy: str, read: Callable[[], _Read]) -> _Read:
         raise UnreadableFile(str(path), 0, f"is damaged or not Parquet ({said})", remedy) from error
 
 
-def _of_schema(found: pl.DataFrame, path: Path, schema: Mapping[str, Any], remedy: str) -> pl.DataFrame:
+def _of_schema(frame: pl.DataFrame, path: Path, schema: Mapping[str, Any], remedy: str) -> pl.DataFrame:
     columns = []
     for name, kind in schema.items():
-        if name not in found.columns:
-            columns.append(pl.Series(name, [None] * found.height, dtype=kind))
+        if name not in frame.columns:
+            columns.append(pl.Series(name, [None] * frame.height, dtype=kind))
             continue
-        column = found[name]
+        column = frame[name]
         if column.dtype not in _TYPES_READ[kind]:
             raise UnreadableFile(str(path), 0, f"has the column {name} of the type {column.dtype}, not {kind}", remedy)
         columns.append(_usable(column.cast(kind), kind))

@@ -70,14 +70,14 @@ class _Lines:
 
     def parsed(self, parse: Callable[[bytes], _Part]) -> list[_Part]:
         """What new lines say; a line for which `parse` raises ValueError is lost (DamagedPart)."""
-        found = []
+        parts = []
         for line in self.fresh():
             self.line_count += 1
             try:
-                found.append(parse(line))
+                parts.append(parse(line))
             except ValueError as error:
                 lose(self.path, self.line_count, f"this line is left out: {error}")
-        return found
+        return parts
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class _TableTail:
     def fresh(self, recent_s: float | None) -> list[Batch]:
         """Batches since the last poll, without rows of closed segments that are older than `recent_s`."""
         closed: list[pl.DataFrame] = []
-        found: list[Batch] = []
+        batches: list[Batch] = []
         for number, path in segments_of(self.folder, self.table.name).items():
             if number < self.number:
                 continue
@@ -101,14 +101,14 @@ class _TableTail:
                 self.number, self.row_count, self.lines = number, 0, None
             if path.suffix == ".jsonl":
                 try:
-                    found += self._open(path)
+                    batches += self._open(path)
                     continue
                 except FileNotFoundError:  # the segment was closed in between
                     path = path.with_name(path.name.replace("open.jsonl", "parquet"))  # noqa: PLW2901
             rows = read_closed(path, self.table).slice(self.row_count)
             self.row_count += rows.height
             closed.append(rows)
-        return [*_batches(self.table, closed, recent_s), *found]
+        return [*_batches(self.table, closed, recent_s), *batches]
 
     def _open(self, path: Path) -> list[Batch]:
         if self.lines is None:

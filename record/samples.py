@@ -62,11 +62,11 @@ class RunSamples:
 
     def offset(self, source: str, time_ns: int) -> tuple[int, int]:
         """(offset, bound) of another clock at a time, ns, from its first and last estimates; KeyError if unknown."""
-        known = [_offset(facts) for facts in self.facts["clocks"] if facts["source"] == source]
-        if not known:
+        estimates = [_offset(facts) for facts in self.facts["clocks"] if facts["source"] == source]
+        if not estimates:
             raise KeyError(source)
-        known.sort(key=lambda one: one.time_ns)
-        return between(known[0], known[-1], time_ns)
+        estimates.sort(key=lambda estimate: estimate.time_ns)
+        return between(estimates[0], estimates[-1], time_ns)
 
     def increments(self, table: str, column: str) -> pl.DataFrame:
         """Differences of a counter between consecutive rows: see `increments`."""

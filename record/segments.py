@@ -39,12 +39,12 @@ def schema_of(table: Table) -> dict[str, Any]:
 
 def segments_of(folder: Path, table: str) -> dict[int, Path]:
     """The file to read of each segment, by number."""
-    found: dict[int, Path] = {}
+    files: dict[int, Path] = {}
     for path in sorted(folder.glob(f"{table}-*"), reverse=True):  # Parquet first
         match = _NAME.fullmatch(path.name)
         if match and match["table"] == table:
-            found.setdefault(int(match["number"]), path)
-    return dict(sorted(found.items()))
+            files.setdefault(int(match["number"]), path)
+    return dict(sorted(files.items()))
 
 
 def _rows(path: Path, table: Table) -> pl.DataFrame:
@@ -81,16 +81,16 @@ def _read_segment(path: Path, table: Table) -> pl.DataFrame:
 def read_closed(path: Path, table: Table) -> pl.DataFrame:
     """The usable rows of a closed segment, with all columns of its table; none if the file is damaged (DamagedPart)."""
     try:
-        found = read_frame(path, schema_of(table))
+        frame = read_frame(path, schema_of(table))
     except UnreadableFile as error:
         lose(path, 0, f"this part of the samples is left out: {error}")
         return pl.DataFrame(schema=schema_of(table))
     usable = pl.all_horizontal(pl.col(name).is_not_null() for name in required_columns(table))
     for name in (name for name in table.names if name.endswith("_ns")):
         usable &= pl.col(name).is_null() | pl.col(name).is_between(-LONGEST_NS, LONGEST_NS)
-    rows = found.filter(usable)
-    if rows.height < found.height:
-        lose(path, 0, f"{found.height - rows.height} of {found.height} rows are left out: they lack a name or a time")
+    rows = frame.filter(usable)
+    if rows.height < frame.height:
+        lose(path, 0, f"{frame.height - rows.height} of {frame.height} rows are left out: they lack a name or a time")
     return rows
 
 

@@ -65,13 +65,13 @@ _Item = Batch | _Event | None
 
 def versions() -> dict[str, str]:
     """Versions of the software that took part, for run.yaml; `commit` is there if it runs from a checkout."""
-    found = {"python": platform.python_version(), "kernel": platform.release()}
+    versions_by_name = {"python": platform.python_version(), "kernel": platform.release()}
     if commit := described():
-        found["commit"] = commit
+        versions_by_name["commit"] = commit
     for package in _PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
+            versions_by_name[package] = metadata.version(package)
+    return versions_by_name
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
@@ -118,10 +118,10 @@ class RunFolder:
 
 def _file_of(path: Path) -> tuple[int, int]:
     try:
-        found = (path / "run.yaml").stat()
+        status = (path / "run.yaml").stat()
     except OSError:  # reading says what is wrong
         return (0, 0)
-    return found.st_ino, found.st_mtime_ns
+    return status.st_ino, status.st_mtime_ns
 
 
 def read_events(folder: Path) -> list[dict[str, Any]]:
@@ -175,7 +175,7 @@ class Run:
         clock = RunClock() if clock is None else clock
         begun = _iso(clock.now_ns())
         folder = root / f"{begun.replace('-', '').replace(':', '').split('.')[0]}Z-{name}"
-        own = {"format": FORMAT, "name": name, "state": "running", "begun": begun}
+        identity = {"format": FORMAT, "name": name, "state": "running", "begun": begun}
         who = {"actor": getpass.getuser(), "host": socket.gethostname(), "versions": versions()}
         anchors = {"clock": [_anchor_facts(clock)], "clocks": []}
         try:
@@ -183,7 +183,7 @@ class Run:
             folder.mkdir(mode=FOLDER_MODE)
             (folder / "samples").mkdir()
             (folder / "figures").mkdir()
-            run = cls(folder, {**own, **who, **anchors, **facts}, clock, **options)
+            run = cls(folder, {**identity, **who, **anchors, **facts}, clock, **options)
             run._write_facts()
         except OSError as error:
             raise LabError(

@@ -68,8 +68,8 @@ class Trial:
         try:
             return self.figures[name]
         except KeyError:
-            known = ", ".join(self.figures) or "none"
-            raise KeyError(f"trial {self.number} has no figure '{name}', it has: {known}") from None
+            names = ", ".join(self.figures) or "none"
+            raise KeyError(f"trial {self.number} has no figure '{name}', it has: {names}") from None
 
     def path(self, name: str) -> Path:
         """A raw file of its folder, such as `echoes.jsonl`; FileNotFoundError if it was not recorded."""
@@ -118,17 +118,17 @@ def _trial(folder: Path, begun: Mapping[str, Any], end: Mapping[str, Any] | None
 
 def valid_trials(trials: Iterable[Trial], **levels: Level | Sequence[Level]) -> tuple[Trial, ...]:
     """Valid trials that have the levels: `valid_trials(trials, eee="on", sleep_us=(0, 100))`."""
-    wanted = {
+    allowed_levels = {
         factor: (level,) if isinstance(level, str | int | float) else tuple(level) for factor, level in levels.items()
     }
     return tuple(
         trial
         for trial in trials
-        if trial.valid and all(trial.levels.get(factor) in allowed for factor, allowed in wanted.items())
+        if trial.valid and all(trial.levels.get(factor) in allowed for factor, allowed in allowed_levels.items())
     )
 
 
 def levels_of(trials: Iterable[Trial], factor: str) -> tuple[Level, ...]:
     """The levels that a factor has in trials, numbers before text; trials without the factor are ignored."""
-    found = {trial.levels[factor] for trial in trials if factor in trial.levels}
-    return tuple(sorted(found, key=lambda level: (isinstance(level, str), level)))
+    levels = {trial.levels[factor] for trial in trials if factor in trial.levels}
+    return tuple(sorted(levels, key=lambda level: (isinstance(level, str), level)))
