@@ -24,24 +24,24 @@ _SHUT: Final[dict[Finding, str]] = {"one-sided": "on at one end only", "not in f
 def eee_text(lab: str, links: Sequence[EeeLink], width: int, *, name_shut: bool) -> str:
     """The whole answer, in lines of at most `width` characters unless a link's name is longer."""
     lines = [_title(lab, links), ""]
-    odd = [one for finding in _MEANS for one in links if one.differs and one.finding == finding]
+    odd = [link for finding in _MEANS for link in links if link.differs and link.finding == finding]
     if odd:
         lines += [*_table(odd), ""]
-    others = [one for one in links if not one.differs]
-    for heading, names in _groups(one for one in others if name_shut or one.state != "shut"):
+    others = [link for link in links if not link.differs]
+    for heading, names in _groups(link for link in others if name_shut or link.state != "shut"):
         lines += [f"{heading}:", *_columns(names, width)]
-    shut = [one for one in others if one.state == "shut"]
+    shut = [link for link in others if link.state == "shut"]
     if shut and not name_shut:
-        counts = Counter(one.finding for one in shut)
-        words = ", ".join(f"{counts[finding]} {_shut_words(finding)}" for finding in _MEANS if counts[finding])
-        lines.append(f"{len(shut)} shut, EEE {words}; --all names them")
+        counts = Counter(link.finding for link in shut)
+        counted = ", ".join(f"{counts[finding]} {_shut_words(finding)}" for finding in _MEANS if counts[finding])
+        lines.append(f"{len(shut)} shut, EEE {counted}; --all names them")
     return "\n".join(lines)
 
 
 def _title(lab: str, links: Sequence[EeeLink]) -> str:
-    states = Counter(one.state for one in links)
+    states = Counter(link.state for link in links)
     counts = ", ".join(f"{states[state]} {state}" for state in ("up", "down", "shut", "unknown") if states[state])
-    odd = sum(one.differs for one in links)
+    odd = sum(link.differs for link in links)
     verdict = f"{odd} need{'s' if odd == 1 else ''} a look" if odd else "no link needs a look"
     return f"EEE on lab {lab}: {len(links)} links ({counts}); {verdict}."
 
@@ -49,11 +49,11 @@ def _title(lab: str, links: Sequence[EeeLink]) -> str:
 def _table(links: Sequence[EeeLink]) -> Iterator[str]:
     """A line for each link under a header, then what each finding means."""
     rows = [("LINK", "STATE", "EEE AT ITS ENDS", "FINDING")]
-    rows += [(one.link.name, _state(one), _ends(one), one.finding) for one in links]
+    rows += [(eee_link.link.name, _state(eee_link), _ends(eee_link), eee_link.finding) for eee_link in links]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     for row in rows:
         yield _GAP.join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
-    for finding in dict.fromkeys(one.finding for one in links):
+    for finding in dict.fromkeys(eee_link.finding for eee_link in links):
         yield f"{finding}: {_MEANS[finding]}."
 
 
@@ -64,8 +64,8 @@ def _shut_words(finding: Finding) -> str:
 def _groups(links: Iterable[EeeLink]) -> Iterable[tuple[str, list[str]]]:
     """Heading and names of each group; links that are up come first."""
     groups: dict[tuple[str, Finding, str], list[str]] = {}
-    for one in links:
-        groups.setdefault((_state(one), one.finding, _hold(one)), []).append(one.link.name)
+    for eee_link in links:
+        groups.setdefault((_state(eee_link), eee_link.finding, _hold(eee_link)), []).append(eee_link.link.name)
     order = list(_MEANS)
 
     def place(key: tuple[str, Finding, str]) -> tuple[bool, int]:
@@ -85,16 +85,16 @@ def _columns(names: Sequence[str], width: int) -> list[str]:
     return [_GAP + "".join(name.ljust(size) for name in row).rstrip() for row in rows]
 
 
-def _state(one: EeeLink) -> str:
-    if one.state == "unknown":
+def _state(link: EeeLink) -> str:
+    if link.state == "unknown":
         return "state unknown"
-    if one.state != "up" or not one.rate_mbps:
-        return one.state
-    return f"up at {one.rate_mbps / 1000:g} Gb/s" if one.rate_mbps >= 1000 else f"up at {one.rate_mbps} Mb/s"
+    if link.state != "up" or not link.rate_mbps:
+        return link.state
+    return f"up at {link.rate_mbps / 1000:g} Gb/s" if link.rate_mbps >= 1000 else f"up at {link.rate_mbps} Mb/s"
 
 
-def _ends(one: EeeLink) -> str:
-    return ", ".join(f"{end.end.device} {_end(end)}" for end in one.ends)
+def _ends(link: EeeLink) -> str:
+    return ", ".join(f"{end.end.device} {_end(end)}" for end in link.ends)
 
 
 def _end(end: EeeEnd) -> str:
@@ -103,8 +103,8 @@ def _end(end: EeeEnd) -> str:
     return "on" if end.status.enabled else "off"
 
 
-def _hold(one: EeeLink) -> str:
+def _hold(link: EeeLink) -> str:
     """Hold of the ends on which EEE is on; empty where switches do not report it."""
-    holds = dict.fromkeys(end.status.hold_us for end in one.ends if end.status is not None and end.status.enabled)
-    known = [f"{hold} us" for hold in holds if hold is not None]
-    return " and ".join(known)
+    holds = dict.fromkeys(end.status.hold_us for end in link.ends if end.status is not None and end.status.enabled)
+    texts = [f"{hold} us" for hold in holds if hold is not None]
+    return " and ".join(texts)

@@ -56,15 +56,15 @@ def lab_operand(name: str = "") -> str:
     A lab that was brought up from a folder elsewhere goes by its name while it is up. A folder is what it says: another
     inventory of the same devices may have the name of a lab that is up.
     """
-    wanted = _meant(name)
+    named = _meant(name)
     try:
-        find_lab(wanted)
+        find_lab(named)
     except LabError:
-        journal = running_labs().get(wanted)
+        journal = running_labs().get(named)
         if journal is None or not (Path(journal.folder) / "hosts.yml").exists():
             raise
         return journal.folder
-    return wanted
+    return named
 
 
 def known_lab(name: str = "") -> Lab:
@@ -86,8 +86,12 @@ def require_up(lab: Lab) -> None:
     """
     state = StateDir(lab.name)
     names = [
-        *(name for one in lab.switches for name in (one.known_hosts_file, one.password_file, one.community_file)),
-        *(one.community_file for one in lab.strips),
+        *(
+            name
+            for switch in lab.switches
+            for name in (switch.known_hosts_file, switch.password_file, switch.community_file)
+        ),
+        *(switch.community_file for switch in lab.strips),
     ]
     held = [Path(name) for name in names if name.startswith(f"{state.path}/")]
     if not held:

@@ -84,5 +84,5 @@ def _lab_in(file: Path) -> str:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return ""
-    found = re.search(r"^lab: *['\"]?([^\s'\"#]+)", text, re.MULTILINE)
-    return Path(found[1]).name if found else ""
+    match = re.search(r"^lab: *['\"]?([^\s'\"#]+)", text, re.MULTILINE)
+    return Path(match[1]).name if match else ""

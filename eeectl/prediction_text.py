@@ -46,10 +46,12 @@ def predictions_text(answered: Sequence[Answers], calibration: Calibration, widt
 
 def _table(answers: Sequence[Prediction], width: int) -> Iterator[str]:
     """A line for each figure and a column for each question; a second table for columns that do not fit."""
-    shown = [key for key in FIGURES if any(getattr(one, key) is not None for one in answers)]
+    shown = [key for key in FIGURES if any(getattr(prediction, key) is not None for prediction in answers)]
     names = ["", *(FIGURES[key] for key in shown)]
     left = max(map(len, names)) + _GAP
-    columns = [[one.what_if.text, *(cell_text(getattr(one, key)) for key in shown)] for one in answers]
+    columns = [
+        [prediction.what_if.text, *(cell_text(getattr(prediction, key)) for key in shown)] for prediction in answers
+    ]
     while columns:
         taken, room = 0, width - left
         while taken < len(columns) and (taken == 0 or room >= _size(columns[taken])):
@@ -69,15 +71,15 @@ def _size(column: Sequence[str]) -> int:
 
 def _warnings(answered: Sequence[Answers]) -> Iterator[str]:
     """Each warning once, with the questions and the programs that it is about unless it is about all."""
-    asked = list(dict.fromkeys(one.what_if.text for each in answered for one in each.predictions))
-    found: dict[str, tuple[dict[str, None], dict[int, None]]] = {}
-    for number, each in enumerate(answered):
-        for one in each.predictions:
-            for warning in one.warnings:
-                questions, programs = found.setdefault(warning, ({}, {}))
-                questions[one.what_if.text] = None
+    asked = list(dict.fromkeys(prediction.what_if.text for answers in answered for prediction in answers.predictions))
+    places_by_warning: dict[str, tuple[dict[str, None], dict[int, None]]] = {}
+    for number, answers in enumerate(answered):
+        for prediction in answers.predictions:
+            for warning in prediction.warnings:
+                questions, programs = places_by_warning.setdefault(warning, ({}, {}))
+                questions[prediction.what_if.text] = None
                 programs[number] = None
-    for warning, (questions, programs) in found.items():
+    for warning, (questions, programs) in places_by_warning.items():
         about = [] if len(questions) == len(asked) else [" and ".join(questions)]
         if len(programs) < len(answered):
             (first, *more) = programs
@@ -90,25 +92,29 @@ def best_text(best: BestHold) -> str:
     """The sentence about the hold that saves most within a bound on slowdown."""
     if best.prediction is None:
         return f"none of {best.tried} holds saves energy within {best.bound_percent:g} % of slowdown: EEE off is best."
-    found = best.prediction
-    saves = "" if found.saved_percent is None else f", the network saves {cell_text(found.saved_percent)} %"
+    prediction = best.prediction
+    saves = "" if prediction.saved_percent is None else f", the network saves {cell_text(prediction.saved_percent)} %"
     surely = "the whole interval is within" if best.surely else "its upper end is beyond"
     whole = ""
     if best.whole_percent is not None:
         verb = "rises" if best.whole_percent > 0 else "falls"
         whole = f"; with the nodes, energy {verb} by {abs(best.whole_percent):.2g} %"
     return (
-        f"best hold within {best.bound_percent:g} %: {found.what_if.hold_us:g} us, slower by "
-        f"{cell_text(found.slowdown_percent)} % ({surely} the bound){saves}{whole}; {best.within} of {best.tried} "
+        f"best hold within {best.bound_percent:g} %: {prediction.what_if.hold_us:g} us, slower by "
+        f"{cell_text(prediction.slowdown_percent)} % ({surely} the bound){saves}{whole}; {best.within} of {best.tried} "
         "holds are within."
     )
 
 
-def prediction_plain(one: Prediction) -> dict[str, Any]:
+def prediction_plain(prediction: Prediction) -> dict[str, Any]:
     """For JSON, which lacks infinity: such an end is None."""
-    plain: dict[str, Any] = {"what_if": one.what_if.text, "where": one.where, "warnings": list(one.warnings)}
+    plain: dict[str, Any] = {
+        "what_if": prediction.what_if.text,
+        "where": prediction.where,
+        "warnings": list(prediction.warnings),
+    }
     for key in FIGURES:
-        interval = getattr(one, key)
+        interval = getattr(prediction, key)
         plain[key] = None if interval is None else {name: _finite(value) for name, value in asdict(interval).items()}
     return plain
 

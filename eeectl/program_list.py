@@ -32,8 +32,8 @@ def print_programs(programs: Iterable[Program], width: int) -> None:
         table.add_column("DEFAULT", no_wrap=True)
         table.add_column("UNIT", no_wrap=True)
         table.add_column("MEANING", ratio=1)
-        for one in plain_program(program)["parameters"]:
-            table.add_row(f"  {one['name']}", _default(one), one["unit"], _meaning(one))
+        for parameter in plain_program(program)["parameters"]:
+            table.add_row(f"  {parameter['name']}", _default(parameter), parameter["unit"], _meaning(parameter))
         console.print(table, markup=False)
 
 
@@ -48,10 +48,10 @@ def _plain(name: str, fields: Mapping[str, Any], required: Iterable[str]) -> dic
     }
 
 
-def _default(one: Mapping[str, Any]) -> str:
-    if one["required"]:
+def _default(parameter: Mapping[str, Any]) -> str:
+    if parameter["required"]:
         return "required"
-    value = one["default"]
+    value = parameter["default"]
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -59,9 +59,9 @@ def _default(one: Mapping[str, Any]) -> str:
     return str(value) if value != "" else "none"
 
 
-def _meaning(one: Mapping[str, Any]) -> str:
+def _meaning(parameter: Mapping[str, Any]) -> str:
     """Its meaning, and the choices unless the meaning names each."""
-    words, choices = one["means"], [str(choice) for choice in one["choices"]]
-    if not choices or all(f"{choice}:" in words for choice in choices):
-        return str(words)
-    return f"{words}: {', '.join(choices[:-1])} or {choices[-1]}"
+    meaning, choices = parameter["means"], [str(choice) for choice in parameter["choices"]]
+    if not choices or all(f"{choice}:" in meaning for choice in choices):
+        return str(meaning)
+    return f"{meaning}: {', '.join(choices[:-1])} or {choices[-1]}"

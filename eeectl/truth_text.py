@@ -36,7 +36,7 @@ def print_truth(truth: Mapping[str, Any], width: int, *, histogram: bool, every:
     if histogram and lateness["count"]:
         out.print(_histogram(lateness))
     hidden = [
-        words for shown, words in ((every, "--all: each device and port"), (histogram, "--histogram")) if not shown
+        option for shown, option in ((every, "--all: each device and port"), (histogram, "--histogram")) if not shown
     ]
     if hidden:
         out.print(f"({'; '.join(hidden)})", style="dim", markup=False)
@@ -51,7 +51,7 @@ def _table(*headings: str) -> Table:
 
 def _timing(timing: Mapping[str, Any]) -> Table:
     table = _table("DEVICES", "LATENCY us", "LPI", "HOLD us", "Ts us", "Tw us", "BOOT s")
-    rows = [(name, _timing_row(one)) for name, one in timing.items()]
+    rows = [(name, _timing_row(device)) for name, device in timing.items()]
     for row, alike in groupby(rows, key=lambda pair: pair[1]):
         table.add_row(_span([name for name, _ in alike]), *row)
     return table
@@ -74,16 +74,16 @@ def _span(names: Sequence[str]) -> str:
 def _power(devices: Mapping[str, Any]) -> Table:
     """Sums by kind of device."""
     table = _table("DEVICES", "AC W", "EACH W", "BASE W", "PORTS W", "WANDER W", "ENERGY J")
-    for kind in dict.fromkeys(one["kind"] for one in devices.values()):
-        ones = [one for one in devices.values() if one["kind"] == kind]
-        ac = [one["ac_watt"] for one in ones]
-        sums = [sum(one[key] for one in ones) for key in ("base_watt", "port_watt", "wander_watt")]
+    for kind in dict.fromkeys(device["kind"] for device in devices.values()):
+        ones = [device for device in devices.values() if device["kind"] == kind]
+        ac = [device["ac_watt"] for device in ones]
+        sums = [sum(device[key] for device in ones) for key in ("base_watt", "port_watt", "wander_watt")]
         table.add_row(
             f"{len(ones)} of kind {kind}",
             f"{sum(ac):.1f}",
             f"{min(ac):.1f} to {max(ac):.1f}",
             *(f"{watt:.1f}" for watt in sums),
-            f"{sum(one['energy_joule'] for one in ones):.0f}",
+            f"{sum(device['energy_joule'] for device in ones):.0f}",
         )
     return table
 

@@ -53,8 +53,8 @@ def _lab_folder(words: Sequence[str]) -> Path:
 
 def _runs() -> list[str]:
     """Folders of runs below ./runs, the newest first, and no more than a screen of them."""
-    found = sorted((path.parent for path in Path("runs").glob("*/run.yaml")), reverse=True)
-    return [str(path) for path in found[:_NEWEST]]
+    folders = sorted((path.parent for path in Path("runs").glob("*/run.yaml")), reverse=True)
+    return [str(path) for path in folders[:_NEWEST]]
 
 
 def _programs() -> list[str]:

@@ -58,25 +58,25 @@ def check(
     if not expectations:
         _list(figures, as_json=as_json)
         return DONE
-    judged = [judge(one, figures) for one in expectations]
-    answer = worst(one.answer for one in judged)
+    judged = [judge(verdict, figures) for verdict in expectations]
+    answer = worst(verdict.answer for verdict in judged)
     if as_json:
-        print(json.dumps({"answer": answer, "expectations": [_plain(one) for one in judged]}, indent=1))
+        print(json.dumps({"answer": answer, "expectations": [_plain(verdict) for verdict in judged]}, indent=1))
     else:
-        for one in judged:
-            _print(one)
+        for verdict in judged:
+            _print(verdict)
     return _STATUS[answer]
 
 
 def _list(figures: "Sequence[Figure]", *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({"figures": [_figure(one) for one in figures]}, indent=1))
+        print(json.dumps({"figures": [_figure(figure) for figure in figures]}, indent=1))
         return
-    for name in dict.fromkeys(one.named for one in figures):
+    for name in dict.fromkeys(figure.named for figure in figures):
         print(name)
-        for one in figures:
-            if one.named == name:
-                print(f"    {_value(one)}{_at(one)}")
+        for figure in figures:
+            if figure.named == name:
+                print(f"    {_value(figure)}{_at(figure)}")
 
 
 def _print(judged: "Judged") -> None:
@@ -84,8 +84,8 @@ def _print(judged: "Judged") -> None:
     for figure, answer in judged.figures:
         why = ""
         if answer == "not shown":
-            known = not math.isnan(figure.interval.low)
-            why = ": the interval holds the limit" if known else ": fewer than three blocks, so no interval"
+            has_interval = not math.isnan(figure.interval.low)
+            why = ": the interval holds the limit" if has_interval else ": fewer than three blocks, so no interval"
         print(f"    {_value(figure)}{_at(figure)}: {answer}{why}")
 
 
@@ -103,10 +103,10 @@ def _value(figure: "Figure") -> str:
     return f"{value}{unit} ({ends}" if ends else f"{value}{unit}"
 
 
-def _figure(one: "Figure") -> dict[str, Any]:
-    low, high = one.interval.known_ends
-    value = {"value": one.interval.value, "low": low, "high": high, "unit": one.unit}
-    return {"name": one.named, "where": one.where, **value}
+def _figure(figure: "Figure") -> dict[str, Any]:
+    low, high = figure.interval.known_ends
+    value = {"value": figure.interval.value, "low": low, "high": high, "unit": figure.unit}
+    return {"name": figure.named, "where": figure.where, **value}
 
 
 def _plain(judged: "Judged") -> dict[str, Any]:

@@ -65,7 +65,7 @@ def compare_command(
     if not rows:
         raise LabError(f"A ({first}) and B ({second}) have no figure in common: check the figures of their trials.")
     if as_json:
-        comparisons = [{"where": where, **_plain(one)} for where, one in rows]
+        comparisons = [{"where": where, **_plain(comparison)} for where, comparison in rows]
         plain = {"a": str(first), "b": str(second), "comparisons": comparisons}
         print(json.dumps({**plain, "watts_notes": _watts_notes(first, second)}, indent=1))
     else:
@@ -73,35 +73,47 @@ def compare_command(
     return 0
 
 
-def _side(text: str, other: "Side | None") -> "Side":
+def _side(text: str, reference: "Side | None") -> "Side":
     from eee_testbed.analysis.compare_runs import Side
     from eee_testbed.record.samples import RunSamples
 
     name, mark, levels = text.rpartition(":")
     if not mark:
         name, levels = ("", text) if "=" in text and not Path(text).exists() else (text, "")
-    if not name and other is None:
+    if not name and reference is None:
         raise LabError(f"'{text}' names no run: use RUN or RUN:FACTOR=LEVEL for A.")
-    folder = Path(name) if name else (other.folder if other else Path())
+    folder = Path(name) if name else (reference.folder if reference else Path())
     if not (folder / "run.yaml").exists() and (Path("runs") / folder / "run.yaml").exists():
         folder = Path("runs") / folder
-    wanted: dict[str, str] = {}
+    chosen: dict[str, str] = {}
     for part in filter(None, levels.split(",")):
         factor, equals, level = part.partition("=")
         if not equals:
             raise LabError(f"'{part}' is not a level: use FACTOR=LEVEL, such as eee=off.")
-        wanted[factor] = level
-    return Side(other.run if other is not None and folder == other.folder else RunSamples(folder), wanted)
+        chosen[factor] = level
+    return Side(reference.run if reference is not None and folder == reference.folder else RunSamples(folder), chosen)
 
 
-def _plain(one: "Comparison") -> dict[str, Any]:
+def _plain(comparison: "Comparison") -> dict[str, Any]:
     def plain(interval: "Interval") -> dict[str, float | None]:
-        low, high = (interval.low, interval.high) if one.has_interval else (None, None)
+        low, high = (interval.low, interval.high) if comparison.has_interval else (None, None)
         return {"value": interval.value, "low": low, "high": high}
 
-    intervals = {name: plain(getattr(one, name)) for name in ("a", "b", "ratio", "difference")}
-    counts = {"trials_a": one.counts[0], "trials_b": one.counts[1], "blocks": one.blocks, "pairing": one.pairing}
-    return {"figure": one.figure, "unit": one.unit, **intervals, **counts, "weak": one.weak, "differs": one.differs}
+    intervals = {name: plain(getattr(comparison, name)) for name in ("a", "b", "ratio", "difference")}
+    counts = {
+        "trials_a": comparison.counts[0],
+        "trials_b": comparison.counts[1],
+        "blocks": comparison.blocks,
+        "pairing": comparison.pairing,
+    }
+    return {
+        "figure": comparison.figure,
+        "unit": comparison.unit,
+        **intervals,
+        **counts,
+        "weak": comparison.weak,
+        "differs": comparison.differs,
+    }
 
 
 def _print(a: "Side", b: "Side", rows: "Sequence[tuple[str, Comparison]]") -> None:
@@ -116,39 +128,39 @@ def _print(a: "Side", b: "Side", rows: "Sequence[tuple[str, Comparison]]") -> No
     pair = " paired" if paired else ""
     for heading in ("A", "B", f"B / A{pair}", "95 %", f"B - A{pair}", "95 %", "TRIALS"):
         table.add_column(heading, justify="right")
-    for where, one in rows:
-        ratio, difference = one.ratio, one.difference
-        mark = " few blocks" if one.weak else ""
-        ratio_ends = f"{ratio.low:.4f} - {ratio.high:.4f}" if one.has_interval else "-"
-        difference_ends = f"{difference.low:+.4g} - {difference.high:+.4g}" if one.has_interval else "-"
+    for where, comparison in rows:
+        ratio, difference = comparison.ratio, comparison.difference
+        mark = " few blocks" if comparison.weak else ""
+        ratio_ends = f"{ratio.low:.4f} - {ratio.high:.4f}" if comparison.has_interval else "-"
+        difference_ends = f"{difference.low:+.4g} - {difference.high:+.4g}" if comparison.has_interval else "-"
         table.add_row(
-            *(one.figure, where, one.unit, f"{one.a.value:.5g}", f"{one.b.value:.5g}"),
+            *(comparison.figure, where, comparison.unit, f"{comparison.a.value:.5g}", f"{comparison.b.value:.5g}"),
             *(f"{ratio.value:.4f}", ratio_ends, f"{difference.value:+.4g}", difference_ends),
-            f"{one.counts[0]}, {one.counts[1]}{mark}",
+            f"{comparison.counts[0]}, {comparison.counts[1]}{mark}",
         )
     print_table(console, table)
-    for words in _on_pairs([one for _, one in rows]) if paired else ("two runs: not paired",):
-        console.print(words, markup=False)
-    if any(one.figure in ("energy", "power") for _, one in rows):
+    for sentence in _on_pairs([comparison for _, comparison in rows]) if paired else ("two runs: not paired",):
+        console.print(sentence, markup=False)
+    if any(comparison.figure in ("energy", "power") for _, comparison in rows):
         for note in _watts_notes(a, b):
             console.print(note, markup=False)
 
 
 def _on_pairs(rows: "Sequence[Comparison]") -> tuple[str, ...]:
     """What the ratios are, and which of them lie on the other side of 1 than those of the medians."""
-    words = (
+    sentence = (
         "A and B: medians of all trials. The others are paired by block: medians over the blocks, in which what drifts "
         "from block to block cancels; intervals by bootstrap over blocks, of three to five blocks by Student's t."
     )
-    other = [
-        one.figure for one in rows if one.a.value and (one.b.value / one.a.value - 1.0) * (one.ratio.value - 1.0) < 0.0
+    opposite = [
+        comparison.figure
+        for comparison in rows
+        if comparison.a.value and (comparison.b.value / comparison.a.value - 1.0) * (comparison.ratio.value - 1.0) < 0.0
     ]
-    if not other:
-        return (words,)
-    return (
-        words,
-        f"{', '.join(dict.fromkeys(other))}: the medians point the other way: blocks drift more than A and B differ.",
-    )
+    if not opposite:
+        return (sentence,)
+    figures = ", ".join(dict.fromkeys(opposite))
+    return (sentence, f"{figures}: the medians point the other way, as blocks drift more than A and B differ.")
 
 
 def _watts_notes(*sides: "Side") -> tuple[str, ...]:

@@ -91,12 +91,12 @@ def predict(
     from eee_testbed.eeectl.prediction_text import Answers, predictions_text
     from eee_testbed.eeectl.replayed_predictions import Replays, predict_replayed
 
-    known = load_calibration(calibration)
+    fitted = load_calibration(calibration)
     bound_percent = _percent(bound_slowdown or "1%") if best or bound_slowdown else None
     if network:
         _refuse({"--topology": topology, "--at": at, "--lab": lab, "--save": save, "--simulated": simulated})
         questions = [parse_what_if(text) for text in what_if or _QUESTIONS_HERE]
-        return predict_replayed(Replays(profile, network, known, output), questions, bound_percent, as_json=as_json)
+        return predict_replayed(Replays(profile, network, fitted, output), questions, bound_percent, as_json=as_json)
     if output is not None:
         raise LabError("--output is the folder of replays: name a network with --network.")
     measured, home = _profiles(profile)
@@ -113,20 +113,22 @@ def predict(
             if bound_percent is not None:
                 raise LabError("--bound-slowdown searches a hold in a lab: leave --topology out.")
             elsewhere = asked or [parse_what_if(text) for text in _QUESTIONS_ELSEWHERE]
-            answers = predict_topologies(one, known, networks, elsewhere, simulated=model)
+            answers = predict_topologies(one, fitted, networks, elsewhere, simulated=model)
             answered.append(Answers(one.name, answers, None))
         else:
-            predictor = Predictor(one, known, _site(lab, home))
-            here = tuple(predictor.predict(each) for each in asked or [parse_what_if(text) for text in _QUESTIONS_HERE])
-            found = None
+            predictor = Predictor(one, fitted, _site(lab, home))
+            predictions = tuple(
+                predictor.predict(each) for each in asked or [parse_what_if(text) for text in _QUESTIONS_HERE]
+            )
+            best_of_all = None
             if bound_percent is not None:
                 mode = next((each for each in asked if each.saves), WhatIf("deep", "deep"))
-                found = best_hold(predictor, mode, bound_percent)
-            answered.append(Answers(one.name, here, found))
+                best_of_all = best_hold(predictor, mode, bound_percent)
+            answered.append(Answers(one.name, predictions, best_of_all))
     if as_json:
         print(json.dumps({"predictions": [_plain(*each) for each in answered]}, indent=1))
     else:
-        print(predictions_text(answered, known, text_width()))
+        print(predictions_text(answered, fitted, text_width()))
     return 0
 
 
@@ -144,9 +146,9 @@ def _networks(names: Sequence[str], *, simulated: bool) -> "tuple[list[Topology]
     if simulated and not names:
         raise LabError("--simulated is for other networks: name one, as in --topology torus-4x4x4 or lab:NAME.")
     if not (simulated or any(name.startswith("lab:") or name.endswith((".yaml", ".yml")) for name in names)):
-        return [each for name in names for each in topologies_named(name)], None
-    found = [each for name in names for each in network_named(name)]
-    return [each.topology for each in found], Simulator(found)
+        return [network for name in names for network in topologies_named(name)], None
+    simulated_networks = [network for name in names for network in network_named(name)]
+    return [network.topology for network in simulated_networks], Simulator(simulated_networks)
 
 
 def _profiles(name: str) -> "tuple[tuple[Profile, ...], Lab | None]":
@@ -156,8 +158,8 @@ def _profiles(name: str) -> "tuple[tuple[Profile, ...], Lab | None]":
     from eee_testbed.record.store import read_facts
 
     if Path(name).is_file():
-        one = load_profile(Path(name))
-        return (one,), lab_of_run({"lab": one.lab})
+        stored = load_profile(Path(name))
+        return (stored,), lab_of_run({"lab": stored.lab})
     try:
         folder = run_folder(name)
     except LabError:
@@ -167,34 +169,37 @@ def _profiles(name: str) -> "tuple[tuple[Profile, ...], Lab | None]":
 
 
 def _chosen(profiles: "Sequence[Profile]", at: Sequence[str]) -> "tuple[Profile, ...]":
-    wanted = {}
+    parameters = {}
     for word in at:
         key, equals, value = word.partition("=")
         if not equals:
             raise LabError(f"'{word}' is not KEY=VALUE: {_choices(profiles)}.")
-        wanted[key] = value
-    found = tuple(
-        one
-        for one in profiles
-        if all(str({**one.parameters, "program": one.program}.get(key)) == value for key, value in wanted.items())
+        parameters[key] = value
+    chosen = tuple(
+        profile
+        for profile in profiles
+        if all(
+            str({**profile.parameters, "program": profile.program}.get(key)) == value
+            for key, value in parameters.items()
+        )
     )
-    if not found:
+    if not chosen:
         raise LabError(f"no configuration has {' '.join(at)}: {_choices(profiles)}.")
-    return found
+    return chosen
 
 
 def _choices(profiles: "Sequence[Profile]") -> str:
     """The parameters in which profiles differ, with their values."""
-    keys = dict.fromkeys(key for one in profiles for key in one.parameters)
-    words = []
-    programs = list(dict.fromkeys(one.program for one in profiles))
+    keys = dict.fromkeys(key for profile in profiles for key in profile.parameters)
+    choices = []
+    programs = list(dict.fromkeys(profile.program for profile in profiles))
     if len(programs) > 1:
-        words.append(f"program is one of {', '.join(programs)}")
+        choices.append(f"program is one of {', '.join(programs)}")
     for key in keys:
-        values = list(dict.fromkeys(str(one.parameters[key]) for one in profiles if key in one.parameters))
+        values = list(dict.fromkeys(str(profile.parameters[key]) for profile in profiles if key in profile.parameters))
         if len(values) > 1:
-            words.append(f"{key} is one of {', '.join(values)}")
-    return "; ".join(words) or "the run has a single configuration"
+            choices.append(f"{key} is one of {', '.join(values)}")
+    return "; ".join(choices) or "the run has a single configuration"
 
 
 def _site(lab: str, home: Lab | None) -> "Site | None":
@@ -219,7 +224,7 @@ def _percent(text: str) -> float:
 def _plain(name: str, answers: "Sequence[Prediction]", best: "BestHold | None") -> dict[str, Any]:
     from eee_testbed.eeectl.prediction_text import prediction_plain
 
-    plain: dict[str, Any] = {"profile": name, "answers": [prediction_plain(one) for one in answers]}
+    plain: dict[str, Any] = {"profile": name, "answers": [prediction_plain(answer) for answer in answers]}
     if best is not None:
         plain["best_hold"] = {
             "bound_percent": best.bound_percent,

@@ -199,12 +199,12 @@ def _medians_by_gap(recording: Recording, edges_us: Sequence[float]) -> list[tup
     A gap is the time before the echo in which the host transmitted nothing (`idle_transmit_ns`).
     """
     idle, rtt = recording.column("idle_transmit_ns"), recording.column("rtt_ns")
-    found = []
+    medians = []
     for low, high in itertools.pairwise(edges_us):
         rtts_us = [r / 1000 for gap, r in zip(idle, rtt, strict=True) if gap and r and low <= gap / 1000 < high]
         if rtts_us:
-            found.append((low, high, len(rtts_us), statistics.median(rtts_us)))
-    return found
+            medians.append((low, high, len(rtts_us), statistics.median(rtts_us)))
+    return medians
 
 
 def _edges(recording: Recording) -> list[float]:
@@ -226,29 +226,29 @@ def _policy(folder: Path) -> "tuple[ProbedPair | None, LinkPolicy | None, str]":
     from eee_testbed.analysis.links.fit_links import link_policy, probed_pairs
     from eee_testbed.record.samples import RunSamples
 
-    found = next(iter(probed_pairs(RunSamples(folder))), None)
-    if found is None:
+    pair = next(iter(probed_pairs(RunSamples(folder))), None)
+    if pair is None:
         return None, None, "no echo left the host: check its link."
     try:
-        fit = found.fit()
+        fit = pair.fit()
     except NotEnoughData as error:
-        return found, None, str(error)
+        return pair, None, str(error)
     if fit.kind != "off" and fit.explained <= 0:
-        return found, None, "no policy explains these round trips: probe again on a quiet lab."
-    return found, link_policy(fit, found.path, fit.lost - len(found.trials), found.symptoms), ""
+        return pair, None, "no policy explains these round trips: probe again on a quiet lab."
+    return pair, link_policy(fit, pair.path, fit.lost - len(pair.trials), pair.symptoms), ""
 
 
 def _plain(
-    folder: Path, shown: Sequence[_Shown], found: "ProbedPair | None", policy: "LinkPolicy | None", why: str
+    folder: Path, shown: Sequence[_Shown], pair: "ProbedPair | None", policy: "LinkPolicy | None", why: str
 ) -> dict[str, Any]:
     first = shown[0]
     gaps = [{"from_us": low, "to_us": high, "echoes": count, "rtt_us": rtt} for low, high, count, rtt in first.rows]
     facts: dict[str, Any] = {"folder": str(folder), "gaps": gaps, "summary": dict(first.recording.summary)}
     facts |= {"weaker": first.recording.header.get("weaker", [])}
-    if found is not None:
-        facts["path"] = [one.end for one in found.path.transmitters]
-        facts["eee_in_force"], facts["eee_not_in_force"] = list(found.path.in_force), list(found.path.not_in_force)
-        facts["paired"] = bool(found.awake)
+    if pair is not None:
+        facts["path"] = [one.end for one in pair.path.transmitters]
+        facts["eee_in_force"], facts["eee_not_in_force"] = list(pair.path.in_force), list(pair.path.not_in_force)
+        facts["paired"] = bool(pair.awake)
     plain = None if policy is None else json.loads(policy.model_dump_json(exclude_none=True))
     return facts | {"policy": plain, "no_policy": why}
 
@@ -271,18 +271,18 @@ def _print(a: str, b: str, shown: _Shown) -> None:
         print(f"weaker: {sentence}")
 
 
-def _print_policy(found: "ProbedPair | None", policy: "LinkPolicy | None", why: str) -> None:
+def _print_policy(pair: "ProbedPair | None", policy: "LinkPolicy | None", why: str) -> None:
     from eee_testbed.measuring.experiments.probing import eee_sentence
 
-    if found is not None:
-        print(f"path and back: {', '.join(one.end for one in found.path.transmitters)}")
-        if sentence := eee_sentence(found.path):
+    if pair is not None:
+        print(f"path and back: {', '.join(transmitter.end for transmitter in pair.path.transmitters)}")
+        if sentence := eee_sentence(pair.path):
             print(sentence)
     if policy is None:
         if why:
             print(f"no policy: {why}")
         return
-    for line in policy_lines(policy, paired=found is not None and (bool(found.awake) or found.path.sleeps_nowhere)):
+    for line in policy_lines(policy, paired=pair is not None and (bool(pair.awake) or pair.path.sleeps_nowhere)):
         print(line)
 
 
@@ -303,8 +303,8 @@ def policy_lines(policy: "LinkPolicy", *, paired: bool) -> list[str]:
     )
     for name, count, hold_us, sleep_us, wake_us in groups[: 1 + second]:
         times = (("hold", hold_us), ("Ts", sleep_us), ("wake", wake_us))
-        words = [f"{what} {_us(time)}" for what, time in times if time is not None]
-        lines.append(f"  {name} ({count}): {', '.join(words)}")
+        parts = [f"{what} {_us(time)}" for what, time in times if time is not None]
+        lines.append(f"  {name} ({count}): {', '.join(parts)}")
     more = (("fast wake", policy.fast_wake_us), ("deep after", policy.deep_after_us), ("wait", policy.wait_us))
     lines += [f"  {what} {_us(time)}" for what, time in more if time is not None]
     lines += [f"  {sentence}" for sentence in (*policy.unknown, *policy.symptoms)]

@@ -64,15 +64,15 @@ def check(
         return _write_cables(load_lab(find_lab(lab_operand(lab)), cabled=False), as_json=as_json, force=force)
     if force:
         raise LabError("--force belongs to --write-cables: add that, or leave it out.")
-    known = _validated(lab)
+    lab_model = _validated(lab)
     if not files_only:
-        require_up(known)
-    report = None if files_only else check_lab(known, probe=probe)
+        require_up(lab_model)
+    report = None if files_only else check_lab(lab_model, probe=probe)
     if as_json:
-        print(json.dumps(_json(known, report), indent=1))
+        print(json.dumps(_json(lab_model, report), indent=1))
     else:
-        outlets = f"{len(known.outlets)} outlet{'' if len(known.outlets) == 1 else 's'} in use"
-        print_text(f"{known.folder}: {size_text(known)}, {outlets}; no mistake found.")
+        outlets = f"{len(lab_model.outlets)} outlet{'' if len(lab_model.outlets) == 1 else 's'} in use"
+        print_text(f"{lab_model.folder}: {size_text(lab_model)}, {outlets}; no mistake found.")
         if report is not None:
             _print(report)
     return 1 if report is not None and report.problems else 0
@@ -86,7 +86,7 @@ def _write_cables(lab: Lab, *, as_json: bool, force: bool) -> int:
     if file.exists() and not force:
         raise LabError(f"{file} exists already: look at it, then remove it or add --force.")
     report = check_lab(lab)
-    sights = {name: found.sight for name, found in report.switches.items() if found.sight is not None}
+    sights = {name: switch.sight for name, switch in report.switches.items() if switch.sight is not None}
     proposal = propose(lab, sights)
     _write(file, cables_csv(lab, proposal))
     if as_json:
@@ -151,19 +151,19 @@ def _json(lab: Lab, report: LabReport | None) -> dict[str, Any]:
 
 
 def _abilities_json(report: SwitchReport) -> dict[str, Any]:
-    found = report.abilities
-    if found is None:
+    abilities = report.abilities
+    if abilities is None:
         return {}
     return {
-        **asdict(found.identity),
-        "multi_untagged": found.family.multi_untagged,
-        "eee_settable": found.family.eee_settable,
-        "hold_settable": found.family.hold_settable,
-        "flow_control_settable": found.family.flow_control_settable,
-        "vlans_in_use": found.vlan_count,
-        "vlans_left": found.vlans_left,
-        "static_entries_in_use": found.static_count,
-        "static_entries_left": found.statics_left,
+        **asdict(abilities.identity),
+        "multi_untagged": abilities.family.multi_untagged,
+        "eee_settable": abilities.family.eee_settable,
+        "hold_settable": abilities.family.hold_settable,
+        "flow_control_settable": abilities.family.flow_control_settable,
+        "vlans_in_use": abilities.vlan_count,
+        "vlans_left": abilities.vlans_left,
+        "static_entries_in_use": abilities.static_count,
+        "static_entries_left": abilities.statics_left,
         "trials": [asdict(trial) for trial in report.trials],
     }
 
@@ -183,11 +183,11 @@ def _print(report: LabReport) -> None:
         "STATICS LEFT",
     )
     table = Table(*headings, box=None, pad_edge=False, header_style="bold")
-    for name, found in report.switches.items():
-        table.add_row(name, *_row(found))
+    for name, switch in report.switches.items():
+        table.add_row(name, *_row(switch))
     print_table(console, table)
-    for name, found in report.switches.items():
-        for trial in found.trials:
+    for name, switch in report.switches.items():
+        for trial in switch.trials:
             if not trial.worked:
                 print_text(f"{name} does not do {trial.what}, as the probe found: {trial.said}")
     reached = sum(not contact.problem for contact in report.contacts)
@@ -212,26 +212,26 @@ _WITNESSES = {"lldp": "LLDP", "address": "learned addresses", "link": "link", ""
 
 def _row(report: SwitchReport) -> tuple[str, ...]:
     """Cells after the name; settings that the probe tried are marked."""
-    found = report.abilities
-    if found is None:
+    abilities = report.abilities
+    if abilities is None:
         return ("?",) * 8
     worked = {trial.what: trial.worked for trial in report.trials}
 
     def can(what: str) -> str:
         if what in worked:
             return "yes, tried" if worked[what] else "no, tried"
-        return "yes" if getattr(found.family, what) else "no"
+        return "yes" if getattr(abilities.family, what) else "no"
 
     def left(count: int | None) -> str:
         return "unknown" if count is None else str(count)
 
     return (
-        found.identity.model or "?",
-        found.identity.firmware or "?",
+        abilities.identity.model or "?",
+        abilities.identity.firmware or "?",
         can("multi_untagged"),
         can("eee_settable"),
         can("hold_settable"),
         can("flow_control_settable"),
-        left(found.vlans_left),
-        left(found.statics_left),
+        left(abilities.vlans_left),
+        left(abilities.statics_left),
     )

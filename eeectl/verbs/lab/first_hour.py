@@ -36,17 +36,18 @@ def first_hour_command(
         Print JSON.
 
     """
-    known = known_lab(lab)
-    if switch and switch not in {one.name for one in known.switches}:
-        raise LabError(f"{known.name} has no switch {switch}: it has {', '.join(one.name for one in known.switches)}.")
-    require_up(known)
+    lab_model = known_lab(lab)
+    names = [device.name for device in lab_model.switches]
+    if switch and switch not in names:
+        raise LabError(f"{lab_model.name} has no switch {switch}: it has {', '.join(names)}.")
+    require_up(lab_model)
     asked = ask_switches(
-        known, lambda one, session: first_hour(known, one, session) if switch in ("", one.name) else ()
+        lab_model, lambda device, session: first_hour(lab_model, device, session) if switch in ("", device.name) else ()
     )
-    failures = {name: str(found) for name, found in asked.items() if isinstance(found, DeviceError)}
-    abilities = {name: found for name, found in asked.items() if not isinstance(found, DeviceError) and found}
+    failures = {name: str(answer) for name, answer in asked.items() if isinstance(answer, DeviceError)}
+    abilities = {name: answer for name, answer in asked.items() if not isinstance(answer, DeviceError) and answer}
     if as_json:
-        rows = {name: [asdict(one) for one in found] for name, found in abilities.items()}
+        rows = {name: [asdict(ability) for ability in answer] for name, answer in abilities.items()}
         print(json.dumps({"switches": rows, "failed": failures}, indent=1))
     else:
         _print(abilities)
@@ -56,16 +57,18 @@ def first_hour_command(
 
 
 def _is_reading_refused(abilities: tuple[Ability, ...]) -> bool:
-    return any(one.standing == "refused" and not one.name.startswith(("set ", "untag ")) for one in abilities)
+    return any(
+        ability.standing == "refused" and not ability.name.startswith(("set ", "untag ")) for ability in abilities
+    )
 
 
 def _print(abilities: dict[str, tuple[Ability, ...]]) -> None:
     out = show.console()
-    for name, found in abilities.items():
+    for name, of_switch in abilities.items():
         table = Table("ABILITY", "STANDING", "BY", box=None, pad_edge=False, header_style="bold")
-        for one in found:
-            table.add_row(one.name, one.standing, Text(one.by))
-        count = Counter(one.standing for one in found)
+        for ability in of_switch:
+            table.add_row(ability.name, ability.standing, Text(ability.by))
+        count = Counter(ability.standing for ability in of_switch)
         said = ", ".join(f"{count[standing]} {standing}" for standing in ("proven", "from memory", "refused"))
         out.print(f"{name}: {said}", markup=False)
         out.print(table)
