@@ -6,12 +6,12 @@ hosts first meet: each sends probes to each other until they are answered, or no
 that teaches ARP and the switches. Then each sends `burst` probes to each other host. Whoever gets a probe answers it.
 Probes are UDP, which needs no rights: short ones, and long ones in a burst.
 
-Meanwhile each host counts frames that switches should not have brought it: unicast frames of a burst for another
-host (floods), and copies of a frame that came already (loops). A host's first frames may flood, as on any Ethernet,
-so only bursts count. To see floods needs CAP_NET_RAW. Without it `lacks` says so, and `excess` is how many long
-frames the NIC counted that are not accounted for: none if the NIC filters by address itself, too many if others use
-the network meanwhile. With `"turns": true` hosts burst one after the other, and announce by broadcast when they begin
-and whom they have sent to, so that a host without the right can name the pair whose frames flood as well.
+Meanwhile each host counts frames that switches should not have sent it: unicast frames of a burst for another host
+(floods), and second copies of a frame (loops). A host's first frames may flood, as on any Ethernet, so only bursts
+count. Seeing floods needs CAP_NET_RAW. Without it `lacks` says so, and `excess` is the number of long frames that the
+NIC counted and nothing here explains. It is 0 if the NIC filters by address itself, and too large if others use the
+network meanwhile. With `"turns": true` hosts burst one after the other. Each announces by broadcast when it begins, and
+to which hosts it has sent. So a host without that right can name the pair of hosts that floods, too.
 """
 
 from __future__ import annotations

@@ -169,8 +169,8 @@ class End:
 class Link:
     """A cable, or a LAG: several cables between two switches that work as one.
 
-    `number` is a cable's line in cables.csv, from 1, and that of its first cable for a LAG, whose ends are the ports
-    `lagN`. Only a `switchable` one may be turned off by us.
+    `number` is a cable's line in cables.csv, from 1. A LAG has the number of its first cable, and its ends are the
+    ports `lagN`. Only a `switchable` link may be turned off.
     """
 
     number: int

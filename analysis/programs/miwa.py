@@ -150,7 +150,7 @@ def fit_miwa(runs: Sequence[Run], hold_us: float | None = None) -> MiwaFit:
     measured = [run for run in runs if np.isfinite(run.eee_s)]
     if len(measured) < _LEAST_RUNS:
         raise NotEnoughData(
-            f"{len(measured)} runs with and without EEE are too few to fit four parameters: measure at least 8."
+            f"too few runs with and without EEE to fit four parameters: measure {_LEAST_RUNS}, not {len(measured)}."
         )
     idle = np.array([run.idle_us for run in measured])
     overhead = np.array([run.overhead_us for run in measured])

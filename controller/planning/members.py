@@ -1,15 +1,14 @@
 """Members of a LAG: take one cable of it out of use and put it back, while the others go on. Pure.
 
-No order of the two ends keeps every frame by itself. A static LAG has no message by which an end could ask the other to
-stop sending on a cable first: whichever end is shut, or leaves, first, what the other still sends on that cable is lost
-until it has followed. So the LAG's traffic moves to another path first, as for a change of speed, and comes back last,
-when the ends have had `disruption.MEMBER_S` to follow (`applying.actuation` waits for so long); then nothing is lost,
-whatever the family. Where hosts have no other path, the cable goes or comes under traffic only if
-that is allowed, and the steps tell what it may cost.
+A static LAG has no message with which one end could ask the other to stop sending on a cable. Whichever end leaves
+first, the frames that the other end still sends on that cable are lost until it has left, too. So the LAG's traffic
+first moves to another path, as for a change of speed. It comes back last, after `disruption.MEMBER_S`, in which both
+ends follow (`applying.actuation` waits that long). Then no frame is lost, whatever the family. Where hosts have no
+other path, the cable leaves or joins under traffic only if that is allowed, and the steps show what it may cost.
 
-A cable leaves the LAG while it is shut at both ends, and is woken after both ends have joined: a cable that is up with
-only one end in the LAG swallows frames, and one with no end in it is a link of its own beside it.
-Flows are hashed over the cables that are up, so those of the others may move, too.
+A cable leaves the LAG while it is shut at both ends, and is switched on after both ends have joined. A cable that is
+up with only one end in the LAG would swallow frames; with no end in it, it would be a link of its own beside the LAG.
+Flows are hashed over the cables that are up, so flows of the other cables may move, too.
 """
 
 from collections.abc import Mapping

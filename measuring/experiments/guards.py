@@ -198,10 +198,10 @@ def why_invalid(guards: Guards, violations: Sequence[Violation], begun_ns: int, 
 
 
 def contamination(guards: Guards, figures: Iterable[tuple[str, float, str]]) -> str:
-    """What else than the network a program's figures show, in one sentence; empty if nothing, or if none tells.
+    """Why the figures show more than the network, in one sentence; "" if they do not, or if the program cannot tell.
 
-    Ranks that waited for a processor, nodes whose hypervisor took it, and iterations in a second mode, far slower than
-    the median (`benchmarks.alltoall`).
+    Reasons are ranks that waited for a processor, a hypervisor that took it from the node, and iterations that form a
+    second mode far slower than the median (`benchmarks.alltoall`).
     """
     found = {name: value for name, value, _ in figures}
     wait, steal = found.get("processor_wait_share", 0.0), found.get("steal_share", 0.0)
