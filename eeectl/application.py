@@ -8,10 +8,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, TextIO
 
-from cyclopts import App
+from cyclopts import App, Parameter
 from cyclopts.exceptions import CycloptsError
 
 from eee_testbed.eeectl import after_dashes
+from eee_testbed.eeectl.default_text import default_text
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE, Unsuccessful
 from eee_testbed.eeectl.verb_table import ABOUT, VERBS
 from eee_testbed.eeectl.version import version_text
@@ -19,7 +20,9 @@ from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.lab.untrusted_files import DamagedPart
 
-app: Final = App(name="eeectl", help=ABOUT, version=version_text)
+app: Final = App(
+    name="eeectl", help=ABOUT, version=version_text, default_parameter=Parameter(show_default=default_text)
+)
 for _verb in VERBS:
     app.command(_verb.place, name=_verb.name, help=_verb.help)
 

@@ -2,13 +2,13 @@
 
 import inspect
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from cyclopts import App, Argument
 
 from eee_testbed.eeectl.after_dashes import takes_command
 from eee_testbed.eeectl.application import app
+from eee_testbed.eeectl.default_text import default_text
 from eee_testbed.eeectl.reference.models import cell, prose
 
 
@@ -101,8 +101,5 @@ def _names(argument: Argument) -> str:
 def _default(value: Any) -> str:
     if value is inspect.Parameter.empty:
         return "required"
-    if isinstance(value, bool) or value is None or (isinstance(value, str | tuple) and not value):
-        return "on" if value is True else ""
-    if isinstance(value, tuple):
-        return f"`{', '.join(map(str, value))}`"
-    return f"`{value.as_posix() if isinstance(value, Path) else value}`"
+    text = default_text(value)
+    return "" if text is None else text if value is True else f"`{text}`"

@@ -48,8 +48,8 @@ for _name, _place, _help in (
         "first_contact:first_contact",
         "Set up a switch from its box: address, account, SSH, SNMP, LLDP.",
     ),
-    ("first-hour", "first_hour:first_hour_command", "Read a switch of a new model: what is proven, refused, unknown."),
-    ("replay", "replay:replay", "Hold the readers of switches and strips against recordings of devices."),
+    ("first-hour", "first_hour:first_hour_command", "Read a switch of a new model: what is proved, assumed, refused."),
+    ("replay", "replay:replay", "Test the parsers of switches and strips on recordings of devices."),
 ):
     lab_app.command(f"eee_testbed.eeectl.verbs.lab.{_place}", name=_name, help=_help, group=_INVENTORY)
 

@@ -34,9 +34,7 @@ def new(
     *,
     switches: int = 2,
     hosts: int = 4,
-    family: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True, show_default=", ".join)] = (
-        "dell_powerconnect_55xx",
-    ),
+    family: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = ("dell_powerconnect_55xx",),
     links: int = 2,
     shape: Shape = "complete",
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
