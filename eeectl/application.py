@@ -14,11 +14,14 @@ from cyclopts.exceptions import CycloptsError
 from eee_testbed.eeectl import after_dashes
 from eee_testbed.eeectl.default_text import default_text
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE, Unsuccessful
+from eee_testbed.eeectl.usage import usage_of
 from eee_testbed.eeectl.verb_table import ABOUT, VERBS
 from eee_testbed.eeectl.version import version_text
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.lab.untrusted_files import DamagedPart
+
+_HELP: Final = frozenset({"--help", "-h"})
 
 app: Final = App(
     name="eeectl", help=ABOUT, version=version_text, default_parameter=Parameter(show_default=default_text)
@@ -54,7 +57,9 @@ def execute(tokens: list[str]) -> int:
 
 def parse(tokens: list[str], *, print_error: bool) -> Callable[[], Any]:
     """The call that a command line stands for; CycloptsError if it is none, which is printed if wished."""
-    _, apps, _ = app.parse_commands(tokens)
+    names, apps, _ = app.parse_commands(tokens)
+    if names and names[-1] in _HELP and apps[-2].default_command is not None:
+        apps[-2].usage = f"Usage: {usage_of(' '.join(('eeectl', *names[:-1])), apps[-2])}"
     given, command_words = after_dashes.split(apps[-1].default_command, tokens)
     command, bound, _ = app.parse_args(given, exit_on_error=False, print_error=print_error)
     if not after_dashes.takes_command(command):  # help, or a verb that takes none

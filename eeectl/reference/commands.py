@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from cyclopts import App, Argument
 
-from eee_testbed.eeectl.after_dashes import takes_command
 from eee_testbed.eeectl.application import app
 from eee_testbed.eeectl.default_text import default_text
 from eee_testbed.eeectl.reference.models import cell, prose
+from eee_testbed.eeectl.usage import is_positional, object_word, usage_of
 
 
 class _Command(NamedTuple):
@@ -61,16 +61,14 @@ def _text(one: _Command) -> CommandText:
     arguments = [
         argument for argument in one.command.assemble_argument_collection(parse_docstring=True) if argument.show
     ]
-    words = "".join(f" {_hint(argument)}" for argument in arguments if _positional(argument))
-    if any(not _positional(argument) for argument in arguments):
-        words += " [OPTIONS]"
-    words += " [-- COMMAND...]" if takes_command(one.command.default_command) else ""
     described = inspect.getdoc(one.command.default_command) or one.summary
     rows = tuple(
         (_names(argument), argument.parameter.help or "", _default(argument.field_info.default))
         for argument in arguments
     )
-    return CommandText(one.path, f"{one.path}{words}", described.partition("\nParameters\n---")[0].strip(), rows)
+    return CommandText(
+        one.path, usage_of(one.path, one.command), described.partition("\nParameters\n---")[0].strip(), rows
+    )
 
 
 def _section(one: CommandText) -> str:
@@ -79,21 +77,8 @@ def _section(one: CommandText) -> str:
     return f"## {one.path}\n\n`{one.usage}`\n\n{prose(one.about)}{table}"
 
 
-def _positional(argument: Argument) -> bool:
-    return argument.field_info.kind is not inspect.Parameter.KEYWORD_ONLY
-
-
-def _word(argument: Argument) -> str:
-    return argument.names[0].lstrip("-").upper()
-
-
-def _hint(argument: Argument) -> str:
-    word = _word(argument) + ("..." if argument.field_info.kind is inspect.Parameter.VAR_POSITIONAL else "")
-    return word if argument.required else f"[{word}]"
-
-
 def _names(argument: Argument) -> str:
-    names = [_word(argument)] if _positional(argument) else []
+    names = [object_word(argument)] if is_positional(argument) else []
     names += [name for name in argument.names if name.startswith("-")]
     return ", ".join(f"`{name}`" for name in names)
 

@@ -37,7 +37,7 @@ _TRAFFIC: Final = "traffic.json"
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 
 
-bench_app = App(name="bench", usage="Usage: eeectl bench [PROGRAM] [OPTIONS] [-- COMMAND...]")
+bench_app = App(name="bench")
 
 
 @bench_app.default

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from eee_testbed.measuring.study.folder import StudyFolder
     from eee_testbed.measuring.study.measuring import Measuring
 
-study_app = App(name="study", usage="Usage: eeectl study [LAB] [OPTIONS] [-- COMMAND...]")
+study_app = App(name="study")
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _PRECISION: Final = "2%"

@@ -18,7 +18,7 @@ from eee_testbed.twin.lab.lateness import Lateness
 
 _Flag = Annotated[bool, Parameter(negative="")]
 
-sweep_app = App(name="sweep", usage="Usage: eeectl sweep [PROGRAM] [OPTIONS] [-- COMMAND...]")
+sweep_app = App(name="sweep")
 
 
 @sweep_app.default

@@ -27,9 +27,6 @@ _OTHERS = {
     "eeectl VERB": "any verb",
     "eeectl COMMAND": "any verb",
     "eeectl --": "an option of eeectl itself",
-    "eeectl study [LAB]": "how a verb is used, as its help shows it",
-    "eeectl bench [PROGRAM]": "ditto",
-    "eeectl sweep [PROGRAM]": "ditto",
 }
 """Beginnings of what is no whole command, and why."""
 
