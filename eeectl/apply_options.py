@@ -33,6 +33,9 @@ class ApplyOptions:
     probe
         Two hosts as FROM:TO; echoes go from one to the other until the change is done and the hosts check each other,
         and losses are reported.
+    management
+        In-band management as SWITCH:VLAN, the switch where this machine is plugged in; left out: the inventory's
+        `way_in`, else out of band.
     json
         Print JSON, with the times of each change; needs --yes.
 
@@ -43,6 +46,7 @@ class ApplyOptions:
     save: Annotated[bool, _Flag] = False
     no_host_check: Annotated[bool, _Flag] = False
     probe: str | None = None
+    management: str | None = None
     json: Annotated[bool, _Flag] = False
 
     def options(self, command: str) -> Options:

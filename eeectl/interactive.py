@@ -25,7 +25,8 @@ from eee_testbed.controller.planning.check import Management
 from eee_testbed.controller.planning.multi_tree import head_of
 from eee_testbed.controller.planning.plan_text import print_head, print_steps, step_json
 from eee_testbed.controller.planning.proof import ProvedPlan
-from eee_testbed.controller.planning.wishes import MultiTree
+from eee_testbed.controller.planning.site import management_of
+from eee_testbed.controller.planning.wishes import MultiTree, Wish
 from eee_testbed.controller.transports.ping import INTERVAL_S, Ping
 from eee_testbed.eeectl.apply_options import ApplyOptions
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, REFUSED, Unsuccessful
@@ -95,6 +96,11 @@ def left_words(folder: StateFolder, signals: Signals) -> str:
     if PortProofs(folder.port_proofs).replaced:
         return f"port descriptions are replaced by the marks of a proof: run `eeectl recover {folder.operand}`."
     return "" if signals.armed else "nothing was sent."
+
+
+def grant(lab: Lab, wish: Wish, command: str, apply_options: ApplyOptions) -> int:
+    """As `plan_and_apply`, with the management that the options or the inventory name."""
+    return plan_and_apply(lab, wish, command, apply_options, management_of(lab, apply_options.management))
 
 
 def plan_and_apply(lab: Lab, aim: Aim, command: str, apply_options: ApplyOptions, management: Management | None) -> int:

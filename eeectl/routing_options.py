@@ -30,9 +30,6 @@ class RoutingOptions:
         Links to keep out of all trees and shut, by number or end (sw1:gi1/0/11); a LAG as a whole.
     statics
         Static entries: those `needed` against endless flooding, `all` hosts in each VLAN, or `none`.
-    management
-        In-band management as SWITCH:VLAN, the switch where this machine is plugged in; left out: the inventory's
-        `way_in`, else out of band.
 
     """
 
@@ -42,7 +39,6 @@ class RoutingOptions:
     trees: Path | None = None
     off: tuple[str, ...] = ()
     statics: Statics = "needed"
-    management: str | None = None
 
     def wish(self, lab: Lab) -> MultiTree:
         """What they ask for; PlanError for an unknown link, InventoryError or PlanError for a wrong file of trees."""

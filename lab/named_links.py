@@ -48,11 +48,11 @@ def lag_named(lab: Lab, name: str) -> Lag:
     return lag
 
 
-def links_named(lab: Lab, names: Sequence[str], *, every: bool) -> tuple[Link, ...]:
-    """The cables of those names, or all of the lab's; LabError unless it is one of the two."""
+def names_of(lab: Lab, names: Sequence[str], *, every: bool) -> tuple[str, ...]:
+    """The full names of cables that a person names, or of all of the lab's; LabError unless it is one of the two."""
     if every == bool(names):
         raise LabError("name links, or give --all for every link of the lab; one of the two, not both.")
-    return lab.links if every else tuple(link_named(lab, name) for name in names)
+    return tuple(link.name for link in (lab.links if every else (link_named(lab, name) for name in names)))
 
 
 def require_between_switches(lab: Lab, link: Link) -> None:

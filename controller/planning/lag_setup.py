@@ -15,7 +15,7 @@ from typing import Final
 
 from eee_testbed.controller.model.lag_ports import new_lag
 from eee_testbed.controller.model.state import PortState, State
-from eee_testbed.controller.planning.plan import Place
+from eee_testbed.controller.planning.members import VLAN_FIELDS, places_of
 from eee_testbed.controller.planning.proof import ProvedPlan, join_proved
 from eee_testbed.controller.planning.regulate import Settings, links_off, links_on, set_ports
 from eee_testbed.controller.planning.site import Site
@@ -25,10 +25,7 @@ from eee_testbed.lab.model import Lag, Link
 _FACTORY_PORT: Final = PortState()
 _SHUT_FIELDS: Final = {"admin_up": False}
 _UP_FIELDS: Final = {"admin_up": True}
-_VLANS: Final = {
-    name: getattr(_FACTORY_PORT, name)
-    for name in ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering", "found_mode")
-}
+_VLANS: Final = {name: getattr(_FACTORY_PORT, name) for name in VLAN_FIELDS}
 
 
 def set_up_lag(site: Site, state: State, lag: Lag) -> ProvedPlan:
@@ -38,14 +35,14 @@ def set_up_lag(site: Site, state: State, lag: Lag) -> ProvedPlan:
     apart or close a loop; UnsafePlan if they are apart already; NotExpressible if a family sets up no LAGs.
     """
     _require_able(site, lag)
-    held = {place: state.port(*place).lag for cable in lag.members for place in _ends(cable)}
+    held = {place: state.port(*place).lag for cable in lag.members for place in places_of(cable)}
     other = next((place for place, number in held.items() if number not in (None, lag.number)), None)
     if other is not None:
         raise PlanError(f"{other[0]}:{other[1]} is a member of LAG {held[other]}: take it out there first.")
-    cables = [cable for cable in lag.members if any(held[place] is None for place in _ends(cable))]
+    cables = [cable for cable in lag.members if any(held[place] is None for place in places_of(cable))]
     if not cables:
         raise PlanError(f"{lag.link.name} is set up already: nothing is left to do.")
-    up = [cable for cable in cables if all(state.port(*place).admin_up for place in _ends(cable))]
+    up = [cable for cable in cables if all(state.port(*place).admin_up for place in places_of(cable))]
     site.plan(state, state)
     if not up:
         return _join(site, state, lag, [cables], up)
@@ -68,11 +65,11 @@ def take_down_lag(site: Site, state: State, lag: Lag) -> ProvedPlan:
     PlanError if it is not set up; NoTree or UnsafePlan if hosts have no other path.
     """
     _require_able(site, lag)
-    places = [place for cable in lag.members for place in _ends(cable) if state.port(*place).lag == lag.number]
+    places = [place for cable in lag.members for place in places_of(cable) if state.port(*place).lag == lag.number]
     if not places:
         raise PlanError(f"{lag.link.name} is not set up: nothing is left to do.")
     plans = [_idle(site, state, lag)]
-    bare: dict[Place, Mapping[str, object]] = {}
+    bare: dict[tuple[str, str], Mapping[str, object]] = {}
     for end in (lag.link.a, lag.link.b):
         new = new_lag(site.abilities[end.device]) if end.device in site.abilities else PortState()
         bare[end.device, end.port] = {field.name: getattr(new, field.name) for field in fields(PortState)}
@@ -86,9 +83,9 @@ def _join(site: Site, state: State, lag: Lag, groups: Sequence[Sequence[Link]], 
     """Groups of cables join one after the other; those that were up are woken when theirs has joined."""
     plans = [site.plan(state, state)]
     for cables in filter(None, groups):
-        places = [place for cable in cables for place in _ends(cable)]
+        places = [place for cable in cables for place in places_of(cable)]
         out = [place for place in places if state.port(*place).lag is None]
-        woken = [place for cable in cables if cable in up for place in _ends(cable)]
+        woken = [place for cable in cables if cable in up for place in places_of(cable)]
         inside = {"lag": lag.number, "lag_mode": ""}
         for some, values in ((places, _SHUT_FIELDS), (out, _VLANS), (out, inside), (woken, _UP_FIELDS)):
             settings = dict.fromkeys(some, values)
@@ -114,16 +111,12 @@ def _idle(site: Site, state: State, lag: Lag) -> ProvedPlan:
     except NoTree:
         raise
     except PlanError:  # no trees, or only a part of the LAG is set up
-        shut = {place: _SHUT_FIELDS for cable in lag.members for place in _ends(cable)}
+        shut = {place: _SHUT_FIELDS for cable in lag.members for place in places_of(cable)}
         return _through(site, state, shut)
 
 
 def _through(site: Site, state: State, settings: Settings) -> ProvedPlan:
     return site.plan(state, set_ports(state, settings))
-
-
-def _ends(cable: Link) -> tuple[Place, Place]:
-    return (cable.a.device, cable.a.port), (cable.b.device, cable.b.port)
 
 
 def _require_able(site: Site, lag: Lag) -> None:

@@ -25,7 +25,8 @@ from eee_testbed.lab.errors import PlanError
 from eee_testbed.lab.model import Lab, Lag, Link
 from eee_testbed.lab.topology import Topology
 
-_VLAN_FIELDS = ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering", "found_mode")
+VLAN_FIELDS = ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering", "found_mode")
+"""What a port of a LAG's cable has of VLANs: as from the factory while it is a member."""
 
 
 def lag_with(lab: Lab, cable: Link) -> Lag | None:
@@ -47,11 +48,11 @@ def member_off(
             f"{cable.name} is the last cable of {lag.link.name} that is up: name the LAG ({lag.link.a}) to switch it "
             "off as a whole."
         )
-    shut: Settings = {place: {"admin_up": False} for place in _places(cable)}
+    shut: Settings = {place: {"admin_up": False} for place in places_of(cable)}
     down = _while_idle(site, state, lag, shut, may_lose=may_lose)
     if not leave:
         return down
-    places = [place for place in _places(cable) if state.port(*place).lag is not None]
+    places = [place for place in places_of(cable) if state.port(*place).lag is not None]
     out, bare = (
         {place: _outside(down.end, lag, place, site.abilities, bare=bare) for place in places} for bare in (False, True)
     )
@@ -67,11 +68,11 @@ def member_on(site: Site, state: State, lag: Lag, cable: Link, *, may_lose: bool
     _require_regulable(site.lab, state, cable)
     if not is_up(Topology.of(site.lab), Draft(state), lag.link.number):
         raise PlanError(f"{lag.link.name} is off as a whole: `eeectl link on {lag.link.a}` wakes it first.")
-    places = [place for place in _places(cable) if state.port(*place).lag is None]
+    places = [place for place in places_of(cable) if state.port(*place).lag is None]
     ready = {place: _outside(state, lag, place, site.abilities, bare=False) for place in places}
     inside = {place: _inside(state, lag, place) for place in places}
     joined = _through(site, [site.plan(state, state)], [ready, inside])
-    woken: Settings = {place: {"admin_up": True} for place in _places(cable)}
+    woken: Settings = {place: {"admin_up": True} for place in places_of(cable)}
     up = _while_idle(site, joined.end, lag, woken, may_lose=may_lose)
     return join_proved([joined, up])
 
@@ -87,7 +88,7 @@ def members_on(site: Site, state: State, lag: Lag, count: int) -> ProvedPlan:
     if not 0 < count <= len(members):
         raise PlanError(f"{lag.link.name} has {len(members)} cables: {count} of them cannot be on.")
     kept = sorted(members, key=lambda cable: cable not in working)[:count]
-    settings: Settings = {place: {"admin_up": cable in kept} for cable in members for place in _places(cable)}
+    settings: Settings = {place: {"admin_up": cable in kept} for cable in members for place in places_of(cable)}
     return _while_idle(site, state, lag, settings, may_lose=True)
 
 
@@ -97,7 +98,8 @@ def _require_regulable(lab: Lab, state: State, cable: Link) -> None:
     require_lags(lab, state)
 
 
-def _places(cable: Link) -> tuple[Place, Place]:
+def places_of(cable: Link) -> tuple[Place, Place]:
+    """The two ports of a cable."""
     return (cable.a.device, cable.a.port), (cable.b.device, cable.b.port)
 
 
@@ -106,14 +108,14 @@ def _outside(state: State, lag: Lag, place: Place, abilities: Abilities, *, bare
     can = abilities.get(place[0])
     keeps = can is not None and can.lag_members_match and not bare
     held = state.port(place[0], lag.port) if keeps else PortState()
-    return {"lag": None, "lag_mode": "", **{field: getattr(held, field) for field in _VLAN_FIELDS}}
+    return {"lag": None, "lag_mode": "", **{field: getattr(held, field) for field in VLAN_FIELDS}}
 
 
 def _inside(state: State, lag: Lag, place: Place) -> Mapping[str, object]:
     """What a port is as a member: in the same way as another one there."""
     modes = [held.lag_mode for port in lag.ports_at(place[0]) if (held := state.port(place[0], port)).lag == lag.number]
     plain = PortState()
-    return {"lag": lag.number, "lag_mode": modes[0], **{field: getattr(plain, field) for field in _VLAN_FIELDS}}
+    return {"lag": lag.number, "lag_mode": modes[0], **{field: getattr(plain, field) for field in VLAN_FIELDS}}
 
 
 def _through(site: Site, plans: list[ProvedPlan], settings: list[Settings]) -> ProvedPlan:

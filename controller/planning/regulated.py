@@ -9,7 +9,6 @@ from dataclasses import replace
 from eee_testbed.controller.model.state import Draft, State
 from eee_testbed.controller.model.vlans import Route, Tree
 from eee_testbed.controller.planning.broadcast import is_up, working_members
-from eee_testbed.controller.planning.check import Management
 from eee_testbed.controller.planning.desired import live_trees
 from eee_testbed.controller.planning.flow_control import require_no_circle
 from eee_testbed.controller.planning.members import members_on
@@ -22,7 +21,7 @@ from eee_testbed.controller.planning.regulate import (
     places_to_wake,
     set_ports,
 )
-from eee_testbed.controller.planning.site import Site
+from eee_testbed.controller.planning.site import Site, management_of
 from eee_testbed.controller.planning.wishes import Regulated
 from eee_testbed.lab.errors import PlanError
 from eee_testbed.lab.model import Lab
@@ -38,13 +37,14 @@ def trunks_on(lab: Lab, state: State) -> frozenset[int]:
     return frozenset(number for number in topology.trunks if is_up(topology, draft, number))
 
 
-def regulable_network(lab: Lab, state: State, management: Management | None) -> Network:
+def regulable_network(lab: Lab, state: State) -> Network:
     """The trunks that are on, LAGs with their cables that are. Those with in-band management are not switchable."""
     topology, draft = Topology.of(lab), Draft(state)
     network = Network.of(topology, off=frozenset(topology.trunks) - trunks_on(lab, state))
     widths = {number: len(working_members(topology, draft, number)) for number in topology.lags}
     trunks = {n: replace(one, width=widths[n]) if n in widths else one for n, one in network.trunks.items()}
     network = replace(network, trunks=trunks)
+    management = management_of(lab, None)
     if management is None:
         return network
     carrying = frozenset(

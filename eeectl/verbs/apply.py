@@ -11,10 +11,9 @@ from eee_testbed.controller.applying.recover import adopt, confirm, require_same
 from eee_testbed.controller.applying.run_notes import RunNotes
 from eee_testbed.controller.model.state import diff
 from eee_testbed.controller.planning.rollback import Position, Return
-from eee_testbed.controller.planning.site import management_of
 from eee_testbed.eeectl.apply_options import ApplyOptions
 from eee_testbed.eeectl.exit_status import DONE, REFUSED
-from eee_testbed.eeectl.interactive import ask_person, attended, plan_and_apply
+from eee_testbed.eeectl.interactive import ask_person, attended, grant, plan_and_apply
 from eee_testbed.eeectl.journal_text import interruptible, journal_of, print_differences
 from eee_testbed.eeectl.lab_name import LabName, lab_in_reach
 from eee_testbed.eeectl.routing_options import RoutingOptions
@@ -49,8 +48,7 @@ def apply(
 
     """
     known = lab_in_reach(lab)
-    wish, management = routing.wish(known), management_of(known, routing.management)
-    return plan_and_apply(known, wish, "apply", apply_options, management)
+    return grant(known, routing.wish(known), "apply", apply_options)
 
 
 @confirm_app.default

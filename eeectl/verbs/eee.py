@@ -9,18 +9,17 @@ from eee_testbed.controller.applying.observe import ask_switches, read_eee
 from eee_testbed.controller.checking.eee_links import EeeEnd, EeeLink, SwitchEee, eee_links
 from eee_testbed.controller.checking.port_links import QUERIES, read_port_links
 from eee_testbed.controller.planning.regulate import require_hold
-from eee_testbed.controller.planning.site import management_of
 from eee_testbed.controller.planning.wishes import Eee
 from eee_testbed.controller.transports.session import Session
 from eee_testbed.eeectl.apply_options import ApplyOptions
 from eee_testbed.eeectl.eee_text import eee_text
 from eee_testbed.eeectl.exit_status import DONE, Unsuccessful
-from eee_testbed.eeectl.interactive import plan_and_apply
+from eee_testbed.eeectl.interactive import grant
 from eee_testbed.eeectl.lab_name import LabName, lab_in_reach
 from eee_testbed.eeectl.lab_text import text_width
 from eee_testbed.lab.errors import DeviceError
 from eee_testbed.lab.model import Switch
-from eee_testbed.lab.named_links import links_named
+from eee_testbed.lab.named_links import names_of
 
 eee_app = App(name="eee", help="Energy-Efficient Ethernet at both ends of links: switch it, and see what it does.")
 
@@ -36,7 +35,6 @@ def on(
     hold_us: int | None = None,
     may_flap: _Flag = False,
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
-    management: str | None = None,
 ) -> int:
     """Turn EEE on at the switch ends of links, traffic moved away first where another path exists.
 
@@ -55,16 +53,13 @@ def on(
         how many seconds. Without this option such a change is refused.
     apply_options
         How it is applied.
-    management
-        In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
     words = " ".join(("--all",) if every else links)
     require_hold(hold_us)
     known = lab_in_reach(lab)
-    names = tuple(link.name for link in links_named(known, links, every=every))
-    wish = Eee(names, on=True, hold_us=hold_us, may_flap=may_flap)
-    return plan_and_apply(known, wish, f"eee on {words}", apply_options, management_of(known, management))
+    wish = Eee(names_of(known, links, every=every), on=True, hold_us=hold_us, may_flap=may_flap)
+    return grant(known, wish, f"eee on {words}", apply_options)
 
 
 @eee_app.command
@@ -74,7 +69,6 @@ def off(
     every: Annotated[bool, Parameter(name="--all", negative="")] = False,
     may_flap: _Flag = False,
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
-    management: str | None = None,
 ) -> int:
     """Turn EEE off at the switch ends of links, traffic moved away first where another path exists.
 
@@ -91,15 +85,12 @@ def off(
         how many seconds. Without this option such a change is refused.
     apply_options
         How it is applied.
-    management
-        In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
     words = " ".join(("--all",) if every else links)
     known = lab_in_reach(lab)
-    names = tuple(link.name for link in links_named(known, links, every=every))
-    wish = Eee(names, on=False, may_flap=may_flap)
-    return plan_and_apply(known, wish, f"eee off {words}", apply_options, management_of(known, management))
+    wish = Eee(names_of(known, links, every=every), on=False, may_flap=may_flap)
+    return grant(known, wish, f"eee off {words}", apply_options)
 
 
 @eee_app.command

@@ -4,12 +4,11 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from eee_testbed.controller.planning.site import management_of
 from eee_testbed.controller.planning.wishes import FlowControl, LinkOff, LinkOn, LinkSpeed, SetUpLag, TakeDownLag
 from eee_testbed.eeectl.apply_options import ApplyOptions
-from eee_testbed.eeectl.interactive import plan_and_apply
+from eee_testbed.eeectl.interactive import grant
 from eee_testbed.eeectl.lab_name import LabName, lab_in_reach
-from eee_testbed.lab.named_links import lag_named, links_named, trunk_named, trunk_or_member_named
+from eee_testbed.lab.named_links import lag_named, names_of, trunk_named, trunk_or_member_named
 
 link_app = App(
     name="link",
@@ -28,7 +27,6 @@ def off(
     leave: _Flag = False,
     may_lose: _Flag = False,
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
-    management: str | None = None,
 ) -> int:
     """Move traffic off a link between switches, then shut it at both ends.
 
@@ -46,13 +44,11 @@ def off(
         Accept lost frames on a LAG's cable if the LAG's traffic has no other path. The steps show for how long.
     apply_options
         How it is applied.
-    management
-        In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
     known = lab_in_reach(lab)
     wish = LinkOff(trunk_or_member_named(known, link).name, leave, may_lose)
-    return plan_and_apply(known, wish, f"link off {link}", apply_options, management_of(known, management))
+    return grant(known, wish, f"link off {link}", apply_options)
 
 
 @link_app.command
@@ -63,7 +59,6 @@ def on(
     lab: LabName = "",
     may_lose: _Flag = False,
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
-    management: str | None = None,
 ) -> int:
     """Turn a link between switches on, and route hosts over it whose path it shortens.
 
@@ -79,13 +74,11 @@ def on(
         Accept lost frames on a LAG's cable if the LAG's traffic has no other path. The steps show for how long.
     apply_options
         How it is applied.
-    management
-        In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
     known = lab_in_reach(lab)
     wish = LinkOn(trunk_or_member_named(known, link).name, may_lose)
-    return plan_and_apply(known, wish, f"link on {link}", apply_options, management_of(known, management))
+    return grant(known, wish, f"link on {link}", apply_options)
 
 
 @link_app.command
@@ -96,7 +89,6 @@ def speed(
     *,
     lab: LabName = "",
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
-    management: str | None = None,
 ) -> int:
     """Move traffic off a link between switches, set both ends to a speed, and move the traffic back.
 
@@ -112,13 +104,11 @@ def speed(
         Name of a lab, or a folder.
     apply_options
         How it is applied.
-    management
-        In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
     known = lab_in_reach(lab)
     wish = LinkSpeed((trunk_named(known, link).name,), None if mbps == "auto" else int(mbps))
-    return plan_and_apply(known, wish, f"link speed {link} {mbps}", apply_options, management_of(known, management))
+    return grant(known, wish, f"link speed {link} {mbps}", apply_options)
 
 
 @link_app.command(name="lag")
@@ -129,7 +119,6 @@ def lag_command(
     *,
     lab: LabName = "",
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
-    management: str | None = None,
 ) -> int:
     """Set up a static LAG of cables.csv at both ends, or take it down.
 
@@ -146,14 +135,12 @@ def lag_command(
         Name of a lab, or a folder.
     apply_options
         How it is applied.
-    management
-        In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
     known = lab_in_reach(lab)
     name = lag_named(known, lag).link.name
     wish = SetUpLag(name) if action == "set-up" else TakeDownLag(name)
-    return plan_and_apply(known, wish, f"link lag {action} {lag}", apply_options, management_of(known, management))
+    return grant(known, wish, f"link lag {action} {lag}", apply_options)
 
 
 @link_app.command(name="flow-control")
@@ -165,7 +152,6 @@ def flow_control_command(
     every: Annotated[bool, Parameter(name="--all", negative="")] = False,
     may_flap: Annotated[bool, Parameter(negative="")] = False,
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
-    management: str | None = None,
 ) -> int:
     """Turn flow control (802.3x) on or off at the switch ends of links, traffic moved away first where it can be.
 
@@ -186,12 +172,10 @@ def flow_control_command(
         how many seconds. Without this option such a change is refused.
     apply_options
         How it is applied.
-    management
-        In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
     words = " ".join(("--all",) if every else links)
     known = lab_in_reach(lab)
-    wish = FlowControl(tuple(link.name for link in links_named(known, links, every=every)), state == "on", may_flap)
+    wish = FlowControl(names_of(known, links, every=every), state == "on", may_flap)
     command = f"link flow-control {state} {words}"
-    return plan_and_apply(known, wish, command, apply_options, management_of(known, management))
+    return grant(known, wish, command, apply_options)

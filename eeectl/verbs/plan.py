@@ -30,6 +30,7 @@ def plan(
     *,
     routing: Annotated[RoutingOptions, Parameter(name="*")] = RoutingOptions(),  # noqa: B008 - frozen
     start: Start = "observed",
+    management: str | None = None,
     every_step: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
@@ -45,6 +46,8 @@ def plan(
         Which trees, and further conditions.
     start
         `observed`: the present settings of the switches; `factory`: factory settings, without asking any switch.
+    management
+        In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
     every_step
         Print one line for each step, not for each kind of step.
     as_json
@@ -53,7 +56,7 @@ def plan(
     """
     known = known_lab(lab) if start == "factory" else lab_in_reach(lab)
     abilities = abilities_of(known, capabilities_of)
-    wish, site = routing.wish(known), Site(known, management_of(known, routing.management), abilities)
+    wish, site = routing.wish(known), Site(known, management_of(known, management), abilities)
     found = plan_for(site, factory_state(known) if start == "factory" else observe_lab(known), wish)
     head = head_of(known, wish, found, ASSUMED) if start == "factory" else head_of(known, wish, found)
     if as_json:

@@ -20,7 +20,7 @@ from eee_testbed.controller.planning.regulated import (
     senders_of,
     trunks_on,
 )
-from eee_testbed.controller.planning.site import Site, management_of
+from eee_testbed.controller.planning.site import Site
 from eee_testbed.controller.planning.wishes import Regulated
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.model import Lab
@@ -55,7 +55,7 @@ class Traffic:
     def of(cls, lab: Lab, state: State, byte_by_pair: HostBytes) -> "Traffic":
         """From bytes by pair of hosts; PlanError if the lab has no trees."""
         topology = Topology.of(lab)
-        network = regulable_network(lab, state, management_of(lab, None))
+        network = regulable_network(lab, state)
         senders = senders_of(lab, state)
         homes = {host: end.device for host, end in topology.homes.items()}
         silent = sorted({pair[0] for pair in byte_by_pair} - {host for group in senders for host in group.hosts})

@@ -12,7 +12,6 @@ from typing import Final
 
 from eee_testbed.controller.applying.rounds import Stopped
 from eee_testbed.controller.planning.plan import Place
-from eee_testbed.controller.planning.site import management_of
 from eee_testbed.lab.errors import LabError, RollbackFailed
 from eee_testbed.measuring.collecting.collect import Collector
 from eee_testbed.measuring.experiments.experiment import LoopLevel
@@ -64,7 +63,7 @@ class LoopsInTrials:
         loop failed, or the program did three times in a row; RollbackFailed if a person left it in the middle of a
         change.
         """
-        network = LoopedNetwork.of(controller.lab, controller.home, management_of(controller.lab, None), level.hub)
+        network = LoopedNetwork.of(controller.lab, controller.home, level.hub)
         network.require_counters([state.name for state in collector.states])
         self._counters = counters = self._make_counters(network.places())
         settings = Settings(level.high_water_mark, level.deactivation_epochs, level.max_slowdown)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from eee_testbed.controller.model.state import State
-from eee_testbed.controller.planning.check import Management
 from eee_testbed.controller.planning.plan import Place
 from eee_testbed.controller.planning.regulated import regulable_network, senders_of
 from eee_testbed.controller.planning.wishes import Regulated
@@ -52,9 +51,9 @@ class LoopedNetwork:
     trees: tuple[Ways, ...]
 
     @classmethod
-    def of(cls, lab: Lab, home: State, management: Management | None = None, hub: str = "") -> "LoopedNetwork":
+    def of(cls, lab: Lab, home: State, hub: str = "") -> "LoopedNetwork":
         """From the state that the lab is found in; PlanError if it has no trees, or hosts are apart."""
-        network = regulable_network(lab, home, management)
+        network = regulable_network(lab, home)
         senders = senders_of(lab, home)
         trees = tuple(tree_ways(network, group.root, group.links) for group in senders)
         return cls(lab, Topology.of(lab), Fabric.of(network, hub), senders, trees)

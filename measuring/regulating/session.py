@@ -16,7 +16,6 @@ from eee_testbed.controller.applying.backend import measured_backend
 from eee_testbed.controller.applying.lock import Lock
 from eee_testbed.controller.applying.rounds import Stop, Stopped
 from eee_testbed.controller.applying.statefolder import StateFolder, digest_of
-from eee_testbed.controller.planning.site import management_of
 from eee_testbed.lab.errors import LabError, RollbackFailed, RunFolderFailed
 from eee_testbed.lab.model import Host, Lab
 from eee_testbed.lab.yaml_source import YamlSource
@@ -199,7 +198,7 @@ class LoopSession:
 
     def _regulate(self) -> None:
         lab, options = self.lab, self.options
-        network = LoopedNetwork.of(lab, self.controller.home, management_of(lab, None), options.hub)
+        network = LoopedNetwork.of(lab, self.controller.home, options.hub)
         counters = EpochCounters(network.places())
         sampling = self.experiment.sampling
         period_s = min(sampling.period_s, options.epoch_s / LOOP_SAMPLES)

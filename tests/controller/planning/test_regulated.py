@@ -44,7 +44,7 @@ def _choose(
     lab: Lab, state: State, peak: float, knob: Knob = "off", size: int = 10
 ) -> tuple[tuple[Senders, ...], Choice]:
     topology = Topology.of(lab)
-    network = regulable_network(lab, state, None)
+    network = regulable_network(lab, state)
     senders = senders_of(lab, state)
     homes = {host: end.device for host, end in topology.homes.items()}
     sizes = {(a, b): size for a in homes for b in homes if a != b}
@@ -74,7 +74,7 @@ def test_a_choice_is_planned_and_taken_back() -> None:
 
 
 def _widths(lab: Lab, state: State) -> dict[int, int]:
-    return {number: trunk.width for number, trunk in regulable_network(lab, state, None).trunks.items()}
+    return {number: trunk.width for number, trunk in regulable_network(lab, state).trunks.items()}
 
 
 @pytest.mark.slow
@@ -83,9 +83,7 @@ def test_cables_of_lags_go_off_one_by_one_and_come_back() -> None:
     lab = graph_lab(4, [*combinations(range(4), 2)], [2] * 4, lag_cables=dict.fromkeys(range(6), 4))
     state = _routed(lab)
     lag = lab.lags[0]
-    assert {(trunk.rate_mbps, trunk.width) for trunk in regulable_network(lab, state, None).trunks.values()} == {
-        (1000, 4)
-    }
+    assert {(trunk.rate_mbps, trunk.width) for trunk in regulable_network(lab, state).trunks.values()} == {(1000, 4)}
     found = plan_for(Site(lab), state, LinkOff(lag.members[1].name)).end
     assert _widths(lab, found)[lag.link.number] == 3
     senders, choice = _choose(lab, found, 30)
