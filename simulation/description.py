@@ -318,7 +318,7 @@ class Description(Part):
     """Links from nodes, where cards do something else than the switches' ports to them; with programs alone."""
 
     consolidation: Consolidation | None = None
-    """TCEP; needs the routing `pal`."""
+    """TCEP; needs the routing `pal`. Where programs run, links between switches then do not sleep as well."""
 
     stages: Stages | None = None
     """SLaC; needs the routing `slac`."""
@@ -344,6 +344,11 @@ class Description(Part):
         """Of links between switches, from switches to nodes, and from nodes to switches."""
         return self.links, self.node_links, self.node_links if self.card_links is None else self.card_links
 
+    @property
+    def links_rest(self) -> bool:
+        """Whether links sleep, or TCEP turns them off."""
+        return self.policies != (Links(),) * 3 or self.consolidation is not None
+
     @model_validator(mode="after")
     def _loads_or_curve(self) -> "Description":
         given = [name for name in ("loads", "curve", "programs") if getattr(self, name) is not None]
@@ -363,7 +368,6 @@ class Description(Part):
             return self
         refused = {
             "traffic": self.traffic != Traffic(),
-            "consolidation": self.consolidation is not None,
             "stages": self.stages is not None,
             "rates": self.rates is not None,
             "engine: flit": self.engine == "flit",
@@ -378,8 +382,15 @@ class Description(Part):
 
     @model_validator(mode="after")
     def _routing_runs_programs(self) -> "Description":
-        if self.programs is not None and self.routing == "min_booksim2":
+        if self.programs is None:
+            return self
+        if self.routing == "min_booksim2":
             raise ValueError("programs run on the packet engine, which has no min_booksim2: write min_adaptive")
+        if self.consolidation is not None and (self.links.mode != "off" or self.programs.log_gops is not None):
+            raise ValueError(
+                "where programs run, TCEP turns off links that do not sleep, of a simulated network: leave "
+                "consolidation out, or links and log_gops"
+            )
         return self
 
     @model_validator(mode="after")
@@ -403,7 +414,7 @@ class Description(Part):
     @model_validator(mode="after")
     def _has_time_to_consolidate(self) -> "Description":
         tcep = self.consolidation
-        if tcep and self.precision.most_cycles < _LEAST_EPOCHS * tcep.deactivation_cycles:
+        if tcep and self.programs is None and self.precision.most_cycles < _LEAST_EPOCHS * tcep.deactivation_cycles:
             least = _LEAST_EPOCHS * tcep.deactivation_cycles
             raise ValueError(
                 f"links are turned off one by one: write precision: {{most_cycles: {least}}} or more, or shorter epochs"

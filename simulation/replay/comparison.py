@@ -113,6 +113,7 @@ _SLEEPING: Final[Sequence[tuple[str, str, Callable[[Machine], Figure]]]] = (
     ("run time, links as described", "s", _plain(lambda one: one.run_time_s)),
     ("slowdown", "%", _ratio(lambda one, _: one.run_time_s)),
     ("links in low power", "%", _plain(lambda one: 100 * one.shares.low_power)),
+    ("links turned off", "%", _plain(lambda one: 100 * one.shares.off)),
     ("links that carried messages, in low power", "%", _plain(lambda one: 100 * one.carried_shares.low_power)),
     ("links that carried messages", "%", _plain(lambda one: 100 * one.carried_channels / max(one.channels, 1))),
     ("link power, TCEP's bits", "%", lambda m: lambda one, _: 100 * (by_bits(m.energy, one.shares).ratio.value - 1)),

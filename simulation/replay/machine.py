@@ -22,21 +22,24 @@ _PLACING: Final = 0x706C6163
 """So that placements do not depend on what else the seed is for."""
 
 
-def begin_replay(description: Description, programs: Programs, links: Policies, seed: int) -> ProgramReplay:
-    """Every job on its nodes, at tick 0, with these policies of links.
+def begin_replay(
+    description: Description, programs: Programs, links: Policies, seed: int, *, gates: bool = True
+) -> ProgramReplay:
+    """Every job on its nodes, at tick 0, with these policies of links; `gates` says whether TCEP may turn links off.
 
     BrokenSimulation if the parts do not fit together; UnreadableFile if a program's file cannot be read.
     """
     try:
-        return _begin(description, programs, links, seed)
+        return _begin(description, programs, links, seed, gates=gates)
     except SimulationError as error:
         raise BrokenSimulation(f"{description.name}: {error}; change the simulation's file.") from error
 
 
-def _begin(description: Description, programs: Programs, links: Policies, seed: int) -> ProgramReplay:
+def _begin(description: Description, programs: Programs, links: Policies, seed: int, *, gates: bool) -> ProgramReplay:
     form = description.network.form()
     nodes = facts_of(form)["nodes"]
     between, to_nodes, from_nodes = links
+    tcep = description.consolidation
     replay = ProgramReplay(
         nodes=nodes,
         tick_ns=programs.cycle_ns,
@@ -55,6 +58,7 @@ def _begin(description: Description, programs: Programs, links: Policies, seed: 
             "node_link": to_nodes.form(),
             "card_link": from_nodes.form(),
             "bound": (programs.bound.percent / 100, programs.bound.epoch) if programs.bound else None,
+            "consolidation": tcep.form() if gates and tcep else None,
             "flit_bytes": programs.flit_byte,
         },
         log_gops=_times(programs.log_gops),

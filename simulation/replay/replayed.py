@@ -64,7 +64,7 @@ class Replayed:
 
     seed: int
     sleeping: bool
-    """Whether links had the description's policies; else they never slept."""
+    """Whether links slept or were turned off as described; else they were always on."""
 
     run_time_s: float
     """When the last job had ended once."""
@@ -150,7 +150,7 @@ def replay(description: Description, seed: int, *, sleeping: bool, say: Say = _t
         raise BrokenSimulation(f"{description.name} has no programs: write programs: with jobs.")
     links = description.policies if sleeping else (_AWAKE,) * 3
     began = process_time()
-    simulation = begin_replay(description, programs, links, seed)
+    simulation = begin_replay(description, programs, links, seed, gates=sleeping)
     _run(description, programs, simulation, say)
     return _result(description, programs, simulation, (seed, sleeping), process_time() - began)
 

@@ -1,8 +1,8 @@
-"""Replay a description with each of its seeds, with links that never sleep and as described, by whichever processes."""
+"""Replay a description with each of its seeds, with links always on and as described, by whichever processes."""
 
 from collections.abc import Callable
 
-from eee_testbed.simulation.description import Description, Links
+from eee_testbed.simulation.description import Description
 from eee_testbed.simulation.pool import Pool, finished
 from eee_testbed.simulation.replay.replayed import Replayed, ReplayTask
 from eee_testbed.simulation.replay.results import ReplayResults
@@ -14,11 +14,10 @@ Done = Callable[[Simulated[Replayed]], None]
 
 def tasks_of(description: Description) -> list[ReplayTask]:
     """All replays: slowdowns are ratios to links that never sleep, with the same seed."""
-    sleeps = description.policies != (Links(),) * 3
     return [
         ReplayTask(description, seed, sleeping)
         for seed in dict.fromkeys(description.seeds)
-        for sleeping in ((False, True) if sleeps else (False,))
+        for sleeping in ((False, True) if description.links_rest else (False,))
     ]
 
 

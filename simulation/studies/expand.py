@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from eee_testbed.lab.errors import ExperimentError, Problem
-from eee_testbed.simulation.description import Description, Links, relative_to
+from eee_testbed.simulation.description import Description, relative_to
 from eee_testbed.simulation.standard_links import WrongLink, with_times
 from eee_testbed.simulation.studies.study import EACH_JOB, Fragment, Mixes, Study, mix_name
 
@@ -30,13 +30,20 @@ class Case:
     @property
     def sleeps(self) -> bool:
         """Whether any of its links do."""
-        return self.description.policies != (Links(),) * 3
+        return self.description.links_rest
 
     @property
     def awake_key(self) -> str:
         """Equal for cases that differ in links alone, in how these choose their holds, and in seeds."""
         return self.description.model_dump_json(
-            exclude={"links": True, "node_links": True, "card_links": True, "seeds": True, "programs": {"bound"}}
+            exclude={
+                "links": True,
+                "node_links": True,
+                "card_links": True,
+                "consolidation": True,
+                "seeds": True,
+                "programs": {"bound"},
+            }
         )
 
 

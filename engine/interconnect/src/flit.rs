@@ -22,13 +22,12 @@
 
 mod allocation;
 mod batch;
-pub mod consolidation;
-mod control;
-mod knowledge;
 mod node;
 pub mod stages;
 mod state;
 
+use crate::consolidation::control::Mail;
+use crate::consolidation::{Consolidation, ConsolidationCounts, Tcep};
 use crate::error::SimulationError;
 use crate::link::{LinkLedger, LinkPolicy, LinkTx, Mode, Ready};
 use crate::measure::{Interval, Measurement};
@@ -44,11 +43,9 @@ use crate::wheel::Wheel;
 use allocation::Allocator;
 use batch::Batches;
 pub use batch::Stock;
-use consolidation::{Consolidation, ConsolidationCounts, Tcep};
-use control::Mail;
 use node::Nodes;
 use stages::{Slac, Stages};
-use state::{FREE, Inputs, Outputs, RouterState};
+use state::{FREE, Inputs, Numbering, Outputs, RouterState};
 
 /// One flit: its packet, and its place in it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -275,9 +272,11 @@ impl FlitEngine {
         if self.injected != 0 {
             return SimulationError::parameter("TCEP begins before the first packet");
         }
-        let tcep = Tcep::new(&self.network, parameters, self.parameters.vcs, self.now)?;
         // One virtual channel more, for control packets.
         let (vcs, buffer) = (self.parameters.vcs + 1, self.parameters.buffer_flits);
+        let inputs = Numbering::new(vcs).end(&self.network);
+        let control = (self.parameters.vcs, inputs);
+        let tcep = Tcep::new(&self.network, parameters, control, self.now)?;
         self.channels = vcs;
         self.inputs = Inputs::new(&self.network, vcs, buffer);
         self.outputs = Outputs::new(&self.network, vcs, buffer);
@@ -921,7 +920,7 @@ impl FlitEngine {
         let in_port = self.inputs.port(input);
         if let Some(tcep) = &mut self.tcep {
             if !is_control {
-                tcep.count(input, port);
+                tcep.count(input, port, 1);
             }
         }
         if let Some(slac) = &mut self.slac {

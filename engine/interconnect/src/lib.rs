@@ -18,6 +18,7 @@
 //! | [`tcep`] | which links are on: the decisions of TCEP |
 //! | [`zero_load`] | latency without other traffic, in closed form |
 
+pub mod consolidation;
 pub mod error;
 pub mod flit;
 pub mod link;

@@ -35,6 +35,7 @@ mod buffers;
 mod crossing;
 mod cycle;
 mod doubts;
+mod gating;
 mod links;
 mod messages;
 mod nodes;
@@ -52,6 +53,7 @@ use crate::traffic::Destinations;
 
 use agenda::{Agenda, Event};
 use bounded::Holds;
+use gating::Gating;
 use messages::Messages;
 use several::Several;
 use state::{Links, Output, Packet, Reached, Slept, Way, outputs};
@@ -90,6 +92,7 @@ pub struct PacketEngine {
     queues: Queues,
     /// Of a routing that asks for several hops at once.
     several: Option<Several>,
+    gating: Option<Box<Gating>>,
     /// Idle cycles after which a link between routers sleeps, one to a node, and one from a node.
     hold: u64,
     node_hold: u64,
@@ -194,6 +197,7 @@ impl PacketEngine {
             queues: Queues::new(&network, vcs),
             several: (routing.choice() == Choice::FirstFree)
                 .then(|| Several::new((ports + nodes) * vcs)),
+            gating: None,
             hold: u64::MAX,
             node_hold: u64::MAX,
             card_hold: u64::MAX,
@@ -313,7 +317,8 @@ impl PacketEngine {
     /// A cycle from now on before which nothing happens in the network; `None` if nothing will.
     #[must_use]
     pub fn next_due(&self) -> Option<u64> {
-        self.agenda.next(self.now)
+        let due = [self.agenda.next(self.now), self.next_change()];
+        due.into_iter().flatten().min()
     }
 
     /// Let time pass up to this cycle, which is not behind [`Self::next_due`].

@@ -2,7 +2,7 @@
 //! off.
 
 use crate::networks::{flat, flit_engine, routing, torus};
-use interconnect::flit::consolidation::Consolidation;
+use interconnect::consolidation::Consolidation;
 use interconnect::measure::Interval;
 use interconnect::network::Peer;
 use interconnect::rng::Rng;

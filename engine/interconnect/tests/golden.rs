@@ -1,7 +1,7 @@
 //! Results of fixed runs, to the last bit: a change that is only about speed keeps them.
 
 use crate::networks::{flat, flit_engine, routing, torus};
-use interconnect::flit::consolidation::Consolidation;
+use interconnect::consolidation::Consolidation;
 use interconnect::flit::stages::Stages;
 use interconnect::link::{LinkLedger, LinkPolicy, Mode, Timing};
 use interconnect::rng::Rng;

@@ -4,6 +4,7 @@ mod adaptive;
 mod batches;
 mod consolidation;
 mod flit_laws;
+mod gating;
 mod golden;
 mod link;
 mod networks;

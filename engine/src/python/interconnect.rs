@@ -1,6 +1,5 @@
 //! `NetworkSimulation` in Python.
 
-use interconnect::flit::consolidation::ConsolidationCounts;
 use interconnect::link::{LinkLedger, LinkPolicy};
 use interconnect::measure::{Histogram, Interval};
 use interconnect::network::{Peer, PortId};
@@ -99,17 +98,18 @@ impl NetworkSimulation {
                     batches(traffic)?,
                 )?))
             }
-            "packet"
-                if consolidation.is_some() || stages.is_some() || batches(traffic)?.is_some() =>
-            {
+            "packet" if stages.is_some() || batches(traffic)?.is_some() => {
                 return Err(SimulationError::new_err(
-                    "parameter: TCEP, SLaC, and jobs with loads of their own are for the flit engine",
+                    "parameter: SLaC, and jobs with loads of their own, are for the flit engine",
                 ));
             }
             "packet" => {
                 let mut engine =
                     PacketEngine::new(network, routing, parameters, destinations, load, seed)
                         .map_err(refused)?;
+                if let Some(tcep) = consolidation {
+                    engine.set_consolidation(tcep.into()).map_err(refused)?;
+                }
                 engine.set_links(policy).map_err(refused)?;
                 Engine::Packet(Box::new(engine))
             }
@@ -203,7 +203,7 @@ impl NetworkSimulation {
     fn consolidation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counts = match &*self.engine.lock() {
             Engine::Flit(engine) => engine.consolidation(),
-            Engine::Packet(_) => ConsolidationCounts::default(),
+            Engine::Packet(engine) => engine.consolidation(),
         };
         let out = PyDict::new(py);
         out.set_item("control_packets", counts.control_packets)?;
@@ -227,10 +227,7 @@ impl NetworkSimulation {
             })
             .map(|(id, from, to)| {
                 let ledger = either!(&*guard, own => own.link(id)).unwrap_or_default();
-                let off = match &*guard {
-                    Engine::Flit(engine) => engine.off_cycles(id),
-                    Engine::Packet(_) => 0,
-                };
+                let off = either!(&*guard, own => own.off_cycles(id));
                 channel(py, (id, from, to), &ledger, off)
             })
             .collect()

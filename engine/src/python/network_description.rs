@@ -1,7 +1,7 @@
 //! Descriptions of networks, traffic, routers and links, as Python writes them.
 
+use interconnect::consolidation::Consolidation;
 use interconnect::flit::Stock;
-use interconnect::flit::consolidation::Consolidation;
 use interconnect::flit::stages::Stages;
 use interconnect::link::{LinkPolicy, Mode, Timing};
 use interconnect::topology::graph::{self, Edge};

@@ -19,7 +19,7 @@ use replay::{Hosts, Program, Replay, ReplayError, State};
 
 use super::error::{SimulationError, refused};
 use super::interconnect::channel;
-use super::network_description::{Parameters, Policy, network};
+use super::network_description::{Parameters, Policy, Tcep, network};
 
 fn wrong(error: ReplayError) -> PyErr {
     SimulationError::new_err(error.to_string())
@@ -74,6 +74,7 @@ pub struct NetworkForm<'py> {
     card_link: Policy,
     /// Share of the time that a link's wakes may take, and cycles between two choices of its hold.
     bound: Option<(f64, u64)>,
+    consolidation: Option<Tcep>,
     flit_bytes: u32,
 }
 
@@ -99,6 +100,9 @@ impl NetworkForm<'_> {
         let mut engine =
             PacketEngine::of_messages(network, routing, parameters, seed).map_err(refused)?;
         engine.set_links(policies).map_err(refused)?;
+        if let Some(tcep) = self.consolidation {
+            engine.set_consolidation(tcep.into()).map_err(refused)?;
+        }
         let wires = Wires {
             engine,
             flit_bytes: self.flit_bytes,
@@ -310,7 +314,8 @@ impl ProgramReplay {
                 .filter_map(|(id, port)| match port.peer {
                     Peer::Port(peer) => {
                         let ends = (id, port.router, network.port(peer).router);
-                        Some((ends, engine.link(id).unwrap_or_default()))
+                        let ledger = engine.link(id).unwrap_or_default();
+                        Some((ends, ledger, engine.off_cycles(id)))
                     }
                     Peer::Node(_) => None,
                 })
@@ -326,11 +331,11 @@ impl ProgramReplay {
             let to = nodes.clone().map(|node| {
                 let port = network.node_port(node);
                 let ends = (port, network.router_of(node), node);
-                (ends, engine.link(port).unwrap_or_default())
+                (ends, engine.link(port).unwrap_or_default(), 0)
             });
             let from = nodes.map(|node| {
                 let ends = (network.node_port(node), node, network.router_of(node));
-                (ends, engine.node_link(node).unwrap_or_default())
+                (ends, engine.node_link(node).unwrap_or_default(), 0)
             });
             to.chain(from).collect()
         })
@@ -345,7 +350,8 @@ impl ProgramReplay {
     }
 }
 
-type Ledger = ((u32, u32, u32), LinkLedger);
+/// Port and ends of a channel, its ledger, and the cycles in which it was off.
+type Ledger = ((u32, u32, u32), LinkLedger, u64);
 
 impl ProgramReplay {
     fn ledgers<'py>(
@@ -359,7 +365,7 @@ impl ProgramReplay {
         };
         ledgers
             .iter()
-            .map(|(ends, ledger)| channel(py, *ends, ledger, 0))
+            .map(|(ends, ledger, off)| channel(py, *ends, ledger, *off))
             .collect()
     }
 }

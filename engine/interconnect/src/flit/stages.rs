@@ -16,7 +16,7 @@
 //!   has arrived; that this is known everywhere costs nothing. Meanwhile it can be used again without delay.
 //! - Routers know of changes at once and without control packets. Both favour SLaC.
 
-use super::consolidation::ConsolidationCounts;
+use crate::consolidation::ConsolidationCounts;
 use crate::error::SimulationError;
 use crate::network::{Network, Peer, PortId, RouterId};
 use crate::routing::{Header, Request as Hop};

@@ -21,6 +21,7 @@ const FORGET: u32 = 3;
 const FOLLOW: u32 = 4;
 const RELEASE: u32 = 5;
 const LOOK: u32 = 6;
+const CONTROL: u32 = 7;
 
 /// The largest number of an output, node or buffer.
 pub(super) const LARGEST: u32 = NUMBER;
@@ -42,6 +43,8 @@ pub(super) enum Event {
     Release { channel: u32 },
     /// The first packet of a buffer lost a virtual channel to another one in the cycle before, and looks for one again.
     Look { buffer: u32 },
+    /// A control packet comes to a router.
+    Control { number: u32 },
 }
 
 impl Event {
@@ -54,6 +57,7 @@ impl Event {
             Self::Follow { buffer } => FOLLOW << BITS | buffer,
             Self::Release { channel } => RELEASE << BITS | channel,
             Self::Look { buffer } => LOOK << BITS | buffer,
+            Self::Control { number } => CONTROL << BITS | number,
         }
     }
 
@@ -67,7 +71,8 @@ impl Event {
             FORGET => Self::Forget { port: number },
             FOLLOW => Self::Follow { buffer: number },
             RELEASE => Self::Release { channel: number },
-            _ => Self::Look { buffer: number },
+            LOOK => Self::Look { buffer: number },
+            _ => Self::Control { number },
         }
     }
 }
@@ -302,6 +307,7 @@ mod tests {
                 Event::Follow { buffer: number },
                 Event::Release { channel: number },
                 Event::Look { buffer: number },
+                Event::Control { number },
             ] {
                 assert_eq!(Event::of(event.word()), event);
             }

@@ -87,7 +87,7 @@ impl PacketEngine {
                 }
                 Event::Follow { buffer } | Event::Look { buffer } => self.queues.prefetch(buffer),
                 Event::Release { channel } => prefetch(&self.room, channel as usize),
-                Event::Forget { .. } => {}
+                Event::Forget { .. } | Event::Control { .. } => {}
             }
         }
         (coming.packets, *packets) = packets.split_at(known);
@@ -123,7 +123,8 @@ impl PacketEngine {
                 Event::Credit { .. }
                 | Event::Forget { .. }
                 | Event::Release { .. }
-                | Event::Look { .. } => {}
+                | Event::Look { .. }
+                | Event::Control { .. } => {}
             }
         }
     }

@@ -153,6 +153,27 @@ impl PacketEngine {
             fits: self.fits(),
             flits: self.parameters.packet_flits,
         };
+        if let Some(gating) = &mut self.gating {
+            let header = packet.header();
+            self.routing
+                .requests(packet.router, in_port, &header, &mut self.requests);
+            let input = from * u32::from(self.parameters.vcs) + u32::from(packet.vc());
+            let chosen = gating.tcep.choose(
+                (packet.router, input as usize),
+                &self.requests,
+                &header,
+                (&queued, self.parameters.threshold),
+                |hop| {
+                    let first = hop.port as usize * queued.vcs;
+                    let vcs = first + usize::from(hop.first_vc)..=first + usize::from(hop.last_vc);
+                    self.room[vcs].iter().any(|&room| room > 0)
+                },
+                &mut self.rng,
+            );
+            self.requests.swap(0, chosen);
+            self.requests.truncate(1);
+            return self.requests[0];
+        }
         self.routing.choose(
             (packet.router, in_port),
             &packet.header(),

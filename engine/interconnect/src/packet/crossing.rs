@@ -23,6 +23,9 @@ impl PacketEngine {
     ) -> u64 {
         let port = request.port;
         self.room[port as usize * usize::from(self.parameters.vcs) + usize::from(vc)] -= 1;
+        if self.gating.is_some() {
+            self.count(from, packet, request);
+        }
         let Crossed {
             start,
             step,

@@ -13,6 +13,9 @@ const AHEAD: usize = 8;
 impl PacketEngine {
     /// Simulate the present cycle.
     pub fn cycle(&mut self) {
+        if self.gating.is_some() {
+            self.consolidate();
+        }
         let bucket = self.agenda.take(self.now);
         if self.routing.looks_at_queues() {
             self.execute_by_turns(&bucket);
@@ -68,6 +71,7 @@ impl PacketEngine {
                 Event::Follow { buffer } => self.follow(buffer),
                 Event::Release { channel } => self.release(channel),
                 Event::Look { buffer } => self.look_again(buffer),
+                Event::Control { number } => self.control(number),
                 _ => {}
             }
         }
@@ -130,6 +134,7 @@ impl PacketEngine {
                 Event::Follow { buffer } => self.follow(buffer),
                 Event::Release { channel } => self.release(channel),
                 Event::Look { buffer } => self.look_again(buffer),
+                Event::Control { number } => self.control(number),
             }
         }
         packets

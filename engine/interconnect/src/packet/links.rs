@@ -1,10 +1,11 @@
 //! Policies of links, and the time that links spent in each state.
 
 use super::bounded::Holds;
+use super::gating::NOT_BOTH;
 use super::state::{Links, Output, Slept, hold_of};
 use super::{LinkPolicies, PacketEngine};
 use crate::error::SimulationError;
-use crate::link::{LinkLedger, LinkPolicy};
+use crate::link::{LinkLedger, LinkPolicy, Mode};
 use crate::network::{NodeId, Peer, Port, PortId};
 
 impl PacketEngine {
@@ -30,6 +31,9 @@ impl PacketEngine {
                     "the packet engine neither coalesces nor slows links down; choose the flit engine",
                 );
             }
+        }
+        if self.gating.is_some() && routers.mode != Mode::Off {
+            return SimulationError::parameter(NOT_BOTH);
         }
         for output in &mut self.outputs {
             output.free = output.free.max(self.now);

@@ -1,7 +1,7 @@
 //! The end of an epoch: what routers see, decide and do.
 
+use super::control::Message;
 use super::{Flits, Phase, Tcep};
-use crate::flit::control::Message;
 use crate::network::{PortId, RouterId};
 use crate::tcep::{Action, LinkState, LinkView, Request, View, decide};
 
@@ -29,6 +29,15 @@ impl Tcep {
             let decision = decide(&view, &requests);
             let agreed = decision.acknowledged.iter().position(|&one| one);
             decisions.push((decision.action, agreed.map(|index| senders[index]), senders));
+        }
+        if deactivation_due {
+            let no_flit = |flits: &Flits| flits.minimal + flits.detour == 0;
+            self.quiet = self.mail.is_idle()
+                && self.changing.is_empty()
+                && self.judged.iter().chain(&self.short).all(no_flit)
+                && decisions
+                    .iter()
+                    .all(|(action, _, senders)| action.is_none() && senders.is_empty());
         }
         self.asked.fill(false);
         for (router, (action, agreed, senders)) in (0..).zip(decisions) {

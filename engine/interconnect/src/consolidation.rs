@@ -1,5 +1,5 @@
-//! TCEP in the flit engine: link states, what routers know and count, epochs, and PAL (Kim, Choi, Kim 2018). The decisions
-//! are in [`crate::tcep`], the packets by which routers tell each other in [`super::control`].
+//! TCEP in both engines: link states, what routers know and count, epochs, and PAL (Kim, Choi, Kim 2018). The decisions
+//! are in [`crate::tcep`], the packets by which routers tell each other in [`control`].
 //!
 //! Every router has its own table of the links of its subnetworks, which it learns from control packets. What is not in
 //! the paper, and simplifications:
@@ -13,10 +13,12 @@
 //! - A shadow link is turned off when the deactivation epoch in which it became one is over; the paper says "an epoch".
 
 mod building;
+pub(crate) mod control;
 mod epochs;
+mod knowledge;
 
-use super::control::{Control, Mail, Message};
-use super::knowledge::Knowledge;
+use self::control::{Control, Mail, Message};
+use self::knowledge::Knowledge;
 use crate::network::{PortId, RouterId};
 use crate::rng::Rng;
 use crate::routing::{Congestion, Header, Request as Hop};
@@ -131,7 +133,7 @@ impl Flits {
 
 /// The state of TCEP in a network.
 #[derive(Clone, Debug)]
-pub(super) struct Tcep {
+pub(crate) struct Tcep {
     parameters: Consolidation,
     links: Vec<Link>,
     ends: Vec<Option<End>>,
@@ -143,7 +145,7 @@ pub(super) struct Tcep {
     ports: Vec<Vec<PortId>>,
     /// Place of a dimension's first port among them.
     first_place: Vec<usize>,
-    pub(super) mail: Mail,
+    pub(crate) mail: Mail,
     /// By input VC.
     tracks: Vec<Track>,
     short: Vec<Flits>,
@@ -160,11 +162,13 @@ pub(super) struct Tcep {
     /// Links that are not steady.
     changing: Vec<u32>,
     now: u64,
+    /// Nothing changes at the ends of epochs until a packet comes.
+    quiet: bool,
     counts: ConsolidationCounts,
 }
 
 impl Tcep {
-    pub(super) fn counts(&self) -> ConsolidationCounts {
+    pub(crate) fn counts(&self) -> ConsolidationCounts {
         self.counts
     }
 
@@ -211,7 +215,7 @@ impl Tcep {
     }
 
     /// Cycles in which a port's link was off.
-    pub(super) fn off_cycles(&self, port: PortId, now: u64) -> u64 {
+    pub(crate) fn off_cycles(&self, port: PortId, now: u64) -> u64 {
         let Some(end) = self.ends[port as usize] else {
             return 0;
         };
@@ -224,34 +228,35 @@ impl Tcep {
         link.off_cycles + present
     }
 
-    pub(super) fn state(&self, port: PortId) -> Option<LinkState> {
+    pub(crate) fn state(&self, port: PortId) -> Option<LinkState> {
         self.ends[port as usize].map(|end| self.links[end.link as usize].state)
     }
 
     /// A packet in front of an input VC goes over a detour, or not.
-    pub(super) fn track(&mut self, input: usize, detour: bool) {
+    pub(crate) fn track(&mut self, input: usize, detour: bool) {
         self.tracks[input].detour = detour;
     }
 
-    /// A flit goes from an input VC over a port.
-    pub(super) fn count(&mut self, input: usize, port: PortId) {
+    /// Flits go from an input VC over a port.
+    pub(crate) fn count(&mut self, input: usize, port: PortId, number: u64) {
+        self.quiet = false;
         let Track { detour, wanted } = self.tracks[input];
         for counter in [&mut self.short, &mut self.long] {
             let flits = &mut counter[port as usize];
             if detour {
-                flits.detour += 1;
+                flits.detour += number;
             } else {
-                flits.minimal += 1;
+                flits.minimal += number;
             }
         }
         if wanted != NONE {
-            self.wanted[wanted as usize] += 1;
+            self.wanted[wanted as usize] += number;
         }
     }
 
     /// PAL: the index of the hop to take. `hops` are the direct one and the detours, or, on a detour already, the direct
     /// one and the way back over the hub.
-    pub(super) fn choose(
+    pub(crate) fn choose(
         &mut self,
         (router, input): (RouterId, usize),
         hops: &[Hop],
@@ -332,6 +337,7 @@ impl Tcep {
 
     /// A router sends a control packet to another one of its subnetwork.
     fn tell(&mut self, from: RouterId, to: RouterId, message: Message) {
+        self.quiet = false;
         self.counts.control_packets += 1;
         self.mail.post(Control {
             from,
@@ -342,7 +348,7 @@ impl Tcep {
     }
 
     /// Where a control packet goes next: over its router's link to the receiver if that is active, else to the hub.
-    pub(super) fn way_to(&self, router: RouterId, to: RouterId) -> PortId {
+    pub(crate) fn way_to(&self, router: RouterId, to: RouterId) -> PortId {
         let ports = &self.ports[router as usize];
         let ends = ports.iter().map(|&port| self.ends[port as usize]);
         let found = ports.iter().zip(ends).find_map(|(&port, end)| {
@@ -360,7 +366,7 @@ impl Tcep {
     }
 
     /// A control packet has come to its router.
-    pub(super) fn receive(&mut self, control: Control) {
+    pub(crate) fn receive(&mut self, control: Control) {
         self.counts.control_arrived += 1;
         self.counts.control_latency += self.now - control.made;
         let Control {
@@ -385,7 +391,7 @@ impl Tcep {
 
     /// Links whose time has come, and the end of an epoch. `is_empty` says whether nothing is on a port's channel or
     /// asks for it.
-    pub(super) fn step(&mut self, now: u64, is_empty: impl Fn(PortId) -> bool) {
+    pub(crate) fn step(&mut self, now: u64, is_empty: impl Fn(PortId) -> bool) {
         self.now = now;
         let mut changing = std::mem::take(&mut self.changing);
         changing.retain(|&link| self.settle(link, now, &is_empty));
@@ -394,6 +400,31 @@ impl Tcep {
         if now > 0 && now % self.parameters.epoch == 0 {
             self.end_epoch(now);
         }
+    }
+
+    /// The first cycle from this one on in which something happens if no packet comes: of its own, or the end of an epoch.
+    pub(crate) fn next_due(&self, now: u64, is_empty: impl Fn(PortId) -> bool) -> Option<u64> {
+        if !self.mail.is_idle() {
+            return Some(now);
+        }
+        let changes = self.changing.iter().filter_map(|&link| {
+            let link = &self.links[link as usize];
+            match link.phase {
+                Phase::Until(at) => Some(at.max(now)),
+                Phase::Draining => link.ports.iter().all(|&port| is_empty(port)).then_some(now),
+                Phase::Steady => None,
+            }
+        });
+        let epoch = (!self.quiet).then(|| now.max(1).next_multiple_of(self.parameters.epoch));
+        changes.chain(epoch).min()
+    }
+
+    /// Ports of shadow links that wait until they are empty, both of each.
+    pub(crate) fn draining(&self) -> impl Iterator<Item = PortId> + '_ {
+        let links = self.changing.iter().map(|&link| &self.links[link as usize]);
+        // Those that begin to wait now are looked at in the next cycle.
+        let draining = links.filter(|link| link.phase == Phase::Draining);
+        draining.flat_map(|link| link.ports)
     }
 
     /// Whether a link still changes.

@@ -13,7 +13,7 @@ use crate::tcep::Request;
 
 /// What a router tells another one.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub(super) enum Message {
+pub(crate) enum Message {
     /// To change a link.
     Request(Request),
     /// A request is not followed.
@@ -28,27 +28,27 @@ pub(super) enum Message {
 
 /// A control packet.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub(super) struct Control {
-    pub(super) from: RouterId,
-    pub(super) to: RouterId,
-    pub(super) message: Message,
+pub(crate) struct Control {
+    pub(crate) from: RouterId,
+    pub(crate) to: RouterId,
+    pub(crate) message: Message,
     /// When it was made.
-    pub(super) made: u64,
+    pub(crate) made: u64,
 }
 
 /// Control packets under way, and those that wait for their first link.
 #[derive(Clone, Debug)]
-pub(super) struct Mail {
+pub(crate) struct Mail {
     /// The virtual channel.
-    pub(super) vc: u8,
-    pub(super) packets: Slots<Control>,
+    pub(crate) vc: u8,
+    pub(crate) packets: Slots<Control>,
     outboxes: Vec<VecDeque<Control>>,
     /// Routers whose outboxes are not empty.
     posting: Vec<RouterId>,
 }
 
 impl Mail {
-    pub(super) fn new(routers: u32, vc: u8) -> Self {
+    pub(crate) fn new(routers: u32, vc: u8) -> Self {
         Self {
             vc,
             packets: Slots::new(),
@@ -57,7 +57,7 @@ impl Mail {
         }
     }
 
-    pub(super) fn post(&mut self, control: Control) {
+    pub(crate) fn post(&mut self, control: Control) {
         let outbox = &mut self.outboxes[control.from as usize];
         if outbox.is_empty() {
             self.posting.push(control.from);
@@ -66,7 +66,7 @@ impl Mail {
     }
 
     /// The first packet of each router that has one, if `room` says that there is room for it.
-    pub(super) fn send(&mut self, mut room: impl FnMut(&Control) -> bool) -> Vec<(RouterId, u32)> {
+    pub(crate) fn send(&mut self, mut room: impl FnMut(&Control) -> bool) -> Vec<(RouterId, u32)> {
         let mut sent = Vec::new();
         let (outboxes, packets) = (&mut self.outboxes, &mut self.packets);
         self.posting.retain(|&router| {
@@ -80,12 +80,12 @@ impl Mail {
         sent
     }
 
-    pub(super) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.posting.is_empty()
     }
 
     /// A control packet has come to its end.
-    pub(super) fn take(&mut self, number: u32) -> Control {
+    pub(crate) fn take(&mut self, number: u32) -> Control {
         let control = self.packets[number];
         self.packets.free(number);
         control

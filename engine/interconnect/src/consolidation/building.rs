@@ -1,10 +1,9 @@
 //! TCEP's state of a network before its first cycle.
 
+use super::control::Mail;
+use super::knowledge::Knowledge;
 use super::{Consolidation, ConsolidationCounts, End, Flits, Link, NONE, Phase, Tcep, Track};
 use crate::error::SimulationError;
-use crate::flit::control::Mail;
-use crate::flit::knowledge::Knowledge;
-use crate::flit::state::Numbering;
 use crate::network::{Network, Peer, RouterId};
 use crate::tcep::LinkState;
 use crate::topology::{HyperX, Shape};
@@ -18,10 +17,10 @@ struct Subnetworks {
 }
 
 impl Tcep {
-    pub(in crate::flit) fn new(
+    pub(crate) fn new(
         network: &Network,
         parameters: Consolidation,
-        vcs: u8,
+        (vc, inputs): (u8, usize),
         now: u64,
     ) -> Result<Self, SimulationError> {
         let Shape::HyperX(shape) = network.shape() else {
@@ -47,13 +46,13 @@ impl Tcep {
             first_place: (0..dimensions)
                 .map(|d| shape.sizes[..d].iter().map(|&size| size as usize - 1).sum())
                 .collect(),
-            mail: Mail::new(routers, vcs),
+            mail: Mail::new(routers, vc),
             tracks: vec![
                 Track {
                     detour: false,
                     wanted: NONE,
                 };
-                Numbering::new(vcs + 1).end(network)
+                inputs
             ],
             short: vec![Flits::default(); ports],
             long: vec![Flits::default(); ports],
@@ -65,6 +64,7 @@ impl Tcep {
             last_activated: vec![None; routers as usize],
             changing: Vec::new(),
             now,
+            quiet: false,
             counts: ConsolidationCounts::default(),
         })
     }

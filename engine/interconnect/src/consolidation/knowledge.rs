@@ -4,14 +4,14 @@ use crate::tcep::LinkTable;
 
 /// Which links may be used, and how new that is.
 #[derive(Clone, Debug)]
-pub(super) struct Knowledge {
-    pub(super) table: LinkTable,
+pub(crate) struct Knowledge {
+    pub(crate) table: LinkTable,
     size: u32,
     versions: Vec<u32>,
 }
 
 impl Knowledge {
-    pub(super) fn new(size: u32) -> Self {
+    pub(crate) fn new(size: u32) -> Self {
         Self {
             table: LinkTable::new(size),
             size,
@@ -20,7 +20,7 @@ impl Knowledge {
     }
 
     /// News of a link; older ones than what is known count for nothing.
-    pub(super) fn learn(&mut self, one: u32, other: u32, active: bool, version: u32) {
+    pub(crate) fn learn(&mut self, one: u32, other: u32, active: bool, version: u32) {
         let known = &mut self.versions[(one.min(other) * self.size + one.max(other)) as usize];
         if version >= *known {
             *known = version;

@@ -1,0 +1,235 @@
+//! TCEP in the packet engine: its laws, and beside the flit engine.
+
+use crate::networks::{flat, flit_engine, routing};
+use interconnect::consolidation::Consolidation;
+use interconnect::link::{LinkPolicy, Mode};
+use interconnect::network::Peer;
+use interconnect::rng::Rng;
+use interconnect::routing::Algorithm;
+use interconnect::tcep::LinkState;
+use interconnect::traffic::{Destinations, Pattern};
+use interconnect::{Network, PacketEngine, RouterParameters, Switching};
+use proptest::prelude::*;
+
+fn parameters(packet_flits: u32) -> RouterParameters {
+    RouterParameters {
+        switching: Switching::CutThrough,
+        packet_flits,
+        ..RouterParameters::default()
+    }
+}
+
+fn quick() -> Consolidation {
+    Consolidation {
+        epoch: 100,
+        deactivation_epochs: 5,
+        wake: 100,
+        ..Consolidation::default()
+    }
+}
+
+fn engine(network: &Network, flits: u32, load: f64, seed: u64) -> PacketEngine {
+    let parameters = parameters(flits);
+    let all = Destinations::new(&Pattern::Uniform, network.nodes(), &mut Rng::new(1)).unwrap();
+    let own = routing(network, Algorithm::PowerAware, parameters.vcs);
+    let mut engine = PacketEngine::new(network.clone(), own, parameters, all, load, seed).unwrap();
+    engine.set_links(LinkPolicy::default()).unwrap();
+    engine
+}
+
+fn of_messages(network: &Network) -> PacketEngine {
+    let own = routing(network, Algorithm::PowerAware, parameters(4).vcs);
+    let mut engine = PacketEngine::of_messages(network.clone(), own, parameters(4), 1).unwrap();
+    engine.set_links(LinkPolicy::default()).unwrap();
+    engine.set_consolidation(quick()).unwrap();
+    engine
+}
+
+/// Ports to other routers.
+fn ports(network: &Network) -> Vec<u32> {
+    (0..)
+        .zip(network.ports())
+        .filter(|(_, port)| matches!(port.peer, Peer::Port(_)))
+        .map(|(id, _)| id)
+        .collect()
+}
+
+fn count(network: &Network, engine: &PacketEngine, state: LinkState) -> usize {
+    let is = |&&port: &&u32| engine.link_state(port) == Some(state);
+    ports(network).iter().filter(is).count()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn nothing_is_lost_whatever_links_do(
+        sizes in prop::collection::vec(2..5u32, 1..3),
+        flits in 1..5u32,
+        load in 0.0..0.9f64,
+        (epoch, deactivation_epochs, wake) in (20..200u64, 1..6u32, 0..300u64),
+        mark in 0.0..1.0f64,
+        begins_with_root in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let network = flat(&sizes, 2, 1).with_link_latency(3).unwrap();
+        let mut engine = engine(&network, flits, load, seed);
+        engine.set_consolidation(Consolidation {
+            epoch, deactivation_epochs, wake, high_water_mark: mark, begins_with_root,
+        }).unwrap();
+        engine.measure(true);
+        for cycles in [1, 7, 300, 2001] {
+            engine.advance(cycles);
+            let (made, done) = engine.packets();
+            prop_assert_eq!(made, done + engine.in_flight());
+        }
+        engine.stop_traffic();
+        for _ in 0..1000 {
+            if engine.measurement().outstanding() == 0 && engine.is_clean() {
+                break;
+            }
+            engine.advance(50);
+        }
+        prop_assert!(engine.is_clean());
+        let (made, done) = engine.packets();
+        prop_assert_eq!(made, done);
+        for port in ports(&network) {
+            let ledger = engine.link(port).unwrap();
+            prop_assert!(engine.off_cycles(port) <= ledger.idle, "it sends nothing while it is off");
+        }
+    }
+}
+
+#[test]
+fn links_that_nothing_needs_go_off_until_the_root_network_is_left() {
+    let network = flat(&[4, 4], 2, 1).with_link_latency(3).unwrap();
+    let mut engine = engine(&network, 1, 0.01, 3);
+    engine.set_consolidation(quick()).unwrap();
+    engine.advance(100_000);
+    // A star to the hub in each of eight rows and columns; both ports of a link.
+    assert_eq!(count(&network, &engine, LinkState::Active), 2 * 8 * 3);
+    assert_eq!(count(&network, &engine, LinkState::Off), 2 * 8 * 3);
+    let share = |engine: &PacketEngine| {
+        let off = ports(&network)
+            .into_iter()
+            .map(|port| engine.off_cycles(port));
+        off.sum::<u64>() as f64 / ports(&network).len() as f64 / engine.now() as f64
+    };
+    assert!((0.4..0.5).contains(&share(&engine)));
+    let counts = engine.consolidation();
+    assert_eq!(counts.control_packets, counts.control_arrived);
+}
+
+#[test]
+fn with_epochs_that_never_end_packets_take_as_long_as_without() {
+    let network = flat(&[4, 4], 2, 1).with_link_latency(3).unwrap();
+    let mean = |gates: bool| {
+        let mut engine = engine(&network, 4, 0.4, 3);
+        if gates {
+            let epoch = 1 << 40;
+            engine
+                .set_consolidation(Consolidation { epoch, ..quick() })
+                .unwrap();
+        }
+        engine.measure(true);
+        engine.advance(30_000);
+        assert_eq!(engine.consolidation().control_packets, 0);
+        engine.measurement().latencies().mean().unwrap()
+    };
+    let (plain, gated) = (mean(false), mean(true));
+    assert!((gated / plain - 1.0).abs() < 0.01, "{plain} {gated}");
+}
+
+#[test]
+fn time_without_messages_costs_nothing_once_links_are_off() {
+    let network = flat(&[4, 4], 2, 1);
+    let mut engine = of_messages(&network);
+    engine.send(0, 31, 100, 7, false);
+    let mut cycles = 0;
+    while let Some(due) = engine.next_due() {
+        engine.skip_to(due);
+        engine.cycle();
+        cycles += 1;
+        assert!(cycles < 20_000, "epochs without end");
+    }
+    assert_eq!(count(&network, &engine, LinkState::Off), 2 * 8 * 3);
+    let mut signals = Vec::new();
+    engine.take_signals(&mut signals);
+    assert_eq!(signals.len(), 1);
+    // And a message still finds its way, over the hub.
+    engine.skip_to(1_000_000_000);
+    engine.send(3, 29, 100, 8, false);
+    while engine.packets().1 < 50 {
+        let due = engine.next_due().unwrap();
+        engine.skip_to(due);
+        engine.cycle();
+    }
+    assert!(engine.now() < 1_000_001_000);
+}
+
+#[test]
+fn both_engines_turn_off_as_many_links() {
+    let network = flat(&[4, 4], 4, 1).with_link_latency(3).unwrap();
+    for load in [0.05, 0.3, 0.5] {
+        let mut flit = flit_engine(
+            &network,
+            Algorithm::PowerAware,
+            &Pattern::Uniform,
+            parameters(1),
+            load,
+            3,
+        );
+        let mut packet = engine(&network, 1, load, 4);
+        flit.set_consolidation(quick()).unwrap();
+        packet.set_consolidation(quick()).unwrap();
+        flit.advance(60_000);
+        packet.advance(60_000);
+        let before: [u64; 2] = [0, 1].map(|which| {
+            let off = ports(&network).into_iter().map(|port| match which {
+                0 => flit.off_cycles(port),
+                _ => packet.off_cycles(port),
+            });
+            off.sum()
+        });
+        flit.measure(true);
+        packet.measure(true);
+        flit.advance(60_000);
+        packet.advance(60_000);
+        let all = ports(&network);
+        let time = 60_000.0 * all.len() as f64;
+        let flit_off: u64 = all.iter().map(|&port| flit.off_cycles(port)).sum();
+        let packet_off: u64 = all.iter().map(|&port| packet.off_cycles(port)).sum();
+        let off = [flit_off - before[0], packet_off - before[1]].map(|off| off as f64 / time);
+        let means =
+            [flit.measurement(), packet.measurement()].map(|own| own.latencies().mean().unwrap());
+        println!(
+            "{load}: off {off:?}, mean {means:?}, {:?} {:?}",
+            flit.consolidation(),
+            packet.consolidation()
+        );
+        assert!((off[0] - off[1]).abs() < 0.03, "{load}: off {off:?}");
+        assert!(
+            (means[1] / means[0] - 1.0).abs() < 0.04,
+            "{load}: {means:?}"
+        );
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let network = flat(&[4], 2, 1);
+    let deep = LinkPolicy {
+        mode: Mode::Deep,
+        ..LinkPolicy::default()
+    };
+    let mut asleep = engine(&network, 1, 0.1, 1);
+    asleep.set_links(deep).unwrap();
+    let both = asleep.set_consolidation(quick()).unwrap_err().to_string();
+    assert!(both.contains("not both"), "{both}");
+    let mut gated = engine(&network, 1, 0.1, 1);
+    gated.set_consolidation(quick()).unwrap();
+    assert!(gated.set_links(deep).is_err());
+    gated.advance(100);
+    let late = gated.set_consolidation(quick()).unwrap_err().to_string();
+    assert!(late.contains("before the first packet"), "{late}");
+}
