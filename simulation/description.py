@@ -386,6 +386,10 @@ class Description(Part):
             return self
         if self.routing == "min_booksim2":
             raise ValueError("programs run on the packet engine, which has no min_booksim2: write min_adaptive")
+        if self.consolidation is not None and self.routing != "pal":
+            raise ValueError(
+                f"TCEP needs a routing that knows links that are off, not {self.routing}: write routing: pal"
+            )
         if self.consolidation is not None and (self.links.mode != "off" or self.programs.log_gops is not None):
             raise ValueError(
                 "where programs run, TCEP turns off links that do not sleep, of a simulated network: leave "

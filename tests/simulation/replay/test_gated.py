@@ -54,6 +54,8 @@ def test_a_second_without_messages_costs_next_to_nothing() -> None:
 
 
 def test_what_does_not_go_together_is_refused() -> None:
+    with pytest.raises(ValueError, match="write routing: pal"):
+        _described(routing="dor")
     with pytest.raises(ValueError, match="consolidation out"):
         _described(links=DEEP)
     with pytest.raises(ValueError, match="consolidation out"):
