@@ -1,15 +1,14 @@
 """What to simulate: network, router, routing, traffic, links, loads, seeds, precision. Frozen values, checked once."""
 
-from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, PositiveFloat, model_validator
 
 from eee_testbed.simulation.calibration_use import CalibrationUse
 from eee_testbed.simulation.kinds import NEEDED, EngineName, RoutingName, TrafficName
-from eee_testbed.simulation.networks import Network, OfLab
+from eee_testbed.simulation.networks import Network
 from eee_testbed.simulation.part import Cycles, Form, Index, Part, Seed, Size, SomeCycles
-from eee_testbed.simulation.replay.jobs import FileProgram, Job, Programs
+from eee_testbed.simulation.replay.jobs import Programs
 
 Load = Annotated[float, Field(gt=0, le=1)]
 
@@ -488,26 +487,3 @@ _LEAST_PAUSES: Final = 10
 
 _LEAST_EPOCHS: Final = 20
 """Deactivation epochs for TCEP to settle and to be measured: a router turns one link off in each."""
-
-
-def relative_to(description: Description, folder: Path) -> Description:
-    """The description with the paths in it seen from the file's folder, where they exist there."""
-    network, use, programs = description.network, description.calibration, description.programs
-    if isinstance(network, OfLab) and (folder / network.lab).is_dir():
-        moved = network.model_copy(update={"lab": str((folder / network.lab).resolve())})
-        description = description.model_copy(update={"network": moved})
-    if use is not None and (folder / use.file).is_file():
-        found = use.model_copy(update={"file": str((folder / use.file).resolve())})
-        description = description.model_copy(update={"calibration": found})
-    if programs is not None:
-        jobs = [_relative_job(job, folder) for job in programs.jobs]
-        description = description.model_copy(update={"programs": programs.model_copy(update={"jobs": jobs})})
-    return description
-
-
-def _relative_job(job: Job, folder: Path) -> Job:
-    program = job.program
-    if not isinstance(program, FileProgram) or not (folder / program.path).is_file():
-        return job
-    moved = program.model_copy(update={"path": str((folder / program.path).resolve())})
-    return job.model_copy(update={"program": moved})

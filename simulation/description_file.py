@@ -9,7 +9,8 @@ from pydantic import BaseModel, ValidationError
 
 from eee_testbed.lab.errors import ExperimentError, Problem
 from eee_testbed.lab.yaml_source import Place, YamlSource, plain, read_source
-from eee_testbed.simulation.description import Description, relative_to
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.description_paths import relative_to
 from eee_testbed.simulation.standard_links import WrongLink, with_times
 
 

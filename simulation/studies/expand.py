@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from eee_testbed.lab.errors import ExperimentError, Problem
-from eee_testbed.simulation.description import Description, relative_to
+from eee_testbed.simulation.description import Description
+from eee_testbed.simulation.description_paths import relative_to
 from eee_testbed.simulation.standard_links import WrongLink, with_times
 from eee_testbed.simulation.studies.study import EACH_JOB, Fragment, Mixes, Study, mix_name
 

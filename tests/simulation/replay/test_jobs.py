@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from eee_testbed.lab.errors import UnreadableFile
-from eee_testbed.simulation.description import relative_to
+from eee_testbed.simulation.description_paths import relative_to
 from eee_testbed.simulation.replay.hosts import HOSTS, Hosts, hosts_of
 from eee_testbed.simulation.replay.jobs import FileProgram, load_program
 from eee_testbed.simulation.replay.program import write_program
