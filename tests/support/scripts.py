@@ -51,6 +51,7 @@ _ACCURACY: Final = (
     Script("packet_engine", None, lacking="its shortest case takes two minutes"),
     Script("packet_saturation", None, lacking="engine/interconnect/tests/saturation.rs has the small networks"),
     Script("tcep_figures", None, ("--keep", "{folder}/runs"), lacking="test_tcep_figures.py runs its parts"),
+    Script("tcep_programs", None, lacking="512 nodes are its least: minutes; test_gated.py gates a small network"),
     Script("killed_runs", None, lacking="test_restoring.py tries the moments in turns"),
     Script("every_step", None, ("--record",), lacking="it kills at every line: eight minutes"),
     Script("lab_time", ("random-rates", "--lab-minutes", "1", "--force"), ("random-rates", "--record")),
