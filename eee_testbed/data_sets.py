@@ -20,7 +20,7 @@ class DataSetFrames:
     --------
     >>> data = open_data_set("data-set")
     >>> data.tables
-    ('power', 'points', 'truths')
+    ('power', 'points', 'truths', 'booksim2', 'links')
 
     """
 
