@@ -224,7 +224,7 @@ def test_unknown_hosts_and_missing_programs_are_reported(lab: Lab, start: Callab
     with pytest.raises(LabError, match="listed twice"):
         start("alltoall", ("n01", "n01"))
     on(lab, "n01", "printf '#!/bin/sh\\n' >only_here; chmod +x only_here")
-    with pytest.raises(LabError, match=r"^n02: lacks /home/lab/only_here, which command needs: install it"):
+    with pytest.raises(LabError, match=r"^n02: lacks /home/lab/only_here, which program command needs: install it"):
         start("command", ("n01", "n02"), words="/home/lab/only_here")
     nothing_is_left(lab)
 
