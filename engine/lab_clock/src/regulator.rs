@@ -37,7 +37,7 @@ const OVERSLEPT_NS: i64 = 30_000_000;
 /// So long (wall) before each doubling.
 const STEP_NS: i64 = 100_000_000;
 
-/// What happened since the observation before, while meters alone are read.
+/// What happened since the observation before.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Observation {
     /// How long that was (wall).
@@ -46,6 +46,20 @@ pub struct Observation {
     pub cores: f64,
     /// Somebody has a terminal open.
     pub attended: bool,
+    /// What is being done to the lab from outside.
+    pub work: Work,
+}
+
+/// What whoever measures in the lab does, trials that time frames or ranks apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Work {
+    /// Nobody measures.
+    #[default]
+    None,
+    /// Prepares the next trial.
+    Between,
+    /// Reads meters; nobody times frames or ranks.
+    Meters,
 }
 
 /// Lateness of a trial.
@@ -155,13 +169,17 @@ impl Regulator {
         }
     }
 
-    /// As fast as the processors allow, whatever frames come: nobody times them. From half the rate of the last time on.
-    ///
-    /// Nothing happens while a trial is held.
+    /// Take an observation.
     pub fn observe(&mut self, seen: &Observation) {
-        if self.held {
-            return;
+        match seen.work {
+            _ if self.held => {}
+            Work::None | Work::Between => self.prepare(),
+            Work::Meters => self.hasten(seen),
         }
+    }
+
+    /// As fast as the processors allow, whatever frames come: nobody times them. From half the rate of the last time on.
+    fn hasten(&mut self, seen: &Observation) {
         if !self.reading {
             self.reading = true;
             self.rate = (self.reading_rate / 2.0).max(1.0);
@@ -204,10 +222,11 @@ mod tests {
 
     const TICK_NS: i64 = 10_000_000;
 
-    fn tick(cores: f64) -> Observation {
+    fn tick(work: Work, cores: f64) -> Observation {
         Observation {
             wall_ns: TICK_NS,
             cores,
+            work,
             ..Observation::default()
         }
     }
@@ -229,10 +248,11 @@ mod tests {
                 regulator.hold();
                 let rate = regulator.rate();
                 prop_assert!(rate.factor() <= FIRST_TRIAL);
-                regulator.observe(&tick(cores));
-                prop_assert_eq!(regulator.rate(), rate);
-                regulator.prepare();
-                prop_assert_eq!(regulator.rate(), rate);
+                for work in [Work::None, Work::Between, Work::Meters] {
+                    regulator.observe(&tick(work, cores));
+                    regulator.prepare();
+                    prop_assert_eq!(regulator.rate(), rate);
+                }
                 let late_ns = (late_us * 1e3 * rate.factor()) as u64;
                 let found = regulator.release(&late(late_ns));
                 prop_assert_eq!(regulator.rate(), Rate::WALL);
@@ -279,7 +299,7 @@ mod tests {
                 left_s += cost_s * (lab_s.floor() - before_s.floor()); // all devices are asked once a second
                 let used_s = f64::min(left_s, tick_s * cores);
                 left_s -= used_s;
-                regulator.observe(&tick(used_s / tick_s));
+                regulator.observe(&tick(Work::Meters, used_s / tick_s));
             }
             let pace = (lab_s - settled_s) / (f64::from(TICKS) * tick_s);
             let afforded = (READING_CORES / cost_s).clamp(1.0, MOST);
@@ -303,32 +323,34 @@ mod tests {
     fn only_meters_are_read_faster_than_the_wall_and_only_where_nobody_has_a_terminal() {
         let mut regulator = Regulator::new(Bound::USUAL);
         let fast = Rate::new(12, 1).unwrap();
-        for (cores, attended, rate) in [
-            (1.5, false, Rate::WALL),
-            (0.01, false, fast),
-            (0.01, true, Rate::WALL),
-            (0.01, false, fast),
+        for (work, cores, attended, rate) in [
+            (Work::None, 0.0, false, Rate::WALL),
+            (Work::Between, 1.5, false, Rate::WALL),
+            (Work::Meters, 1.5, false, Rate::WALL),
+            (Work::Meters, 0.01, false, fast),
+            (Work::Between, 0.01, false, Rate::WALL),
+            (Work::Meters, 0.01, false, fast),
+            (Work::Meters, 0.01, true, Rate::WALL),
+            (Work::None, 0.01, false, Rate::WALL),
         ] {
             for _ in 0..500 {
                 regulator.observe(&Observation {
                     attended,
-                    ..tick(cores)
+                    ..tick(work, cores)
                 });
             }
             assert_eq!(regulator.rate(), rate);
-            regulator.prepare();
-            assert_eq!(regulator.rate(), Rate::WALL);
         }
         for number in 0..300 {
             let cores = if number % 10 == 0 { 1.2 } else { 0.01 };
-            regulator.observe(&tick(cores));
+            regulator.observe(&tick(Work::Meters, cores));
         }
         assert_eq!(regulator.rate(), fast, "peaks while all devices are asked");
     }
 
     #[test]
     fn meters_are_read_from_half_the_last_rate_on_unless_that_was_too_fast() {
-        let meters = tick(0.01);
+        let meters = tick(Work::Meters, 0.01);
         let overslept = Observation {
             wall_ns: 2 * OVERSLEPT_NS,
             ..meters

@@ -1,8 +1,5 @@
 //! Sets the rate of a lab's clock by what is done in the lab: feeds the regulator of `lab_clock`.
 //!
-//! While nobody measures, its thread sleeps. It looks at a trial every [`LOOK`], and at processors every [`TICK`] while
-//! meters alone are read.
-//!
 //! It lives in the wall's time. What it sees: who measures, the lateness of a trial's deliveries, processor time of the
 //! hosts' control groups and of this process, and how long threads of the hosts waited for a processor
 //! (`/proc/PID/schedstat`).
@@ -14,10 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use lab_clock::regulator::{Observation, Regulator, TrialLateness};
+use lab_clock::regulator::{Observation, Regulator, TrialLateness, Work};
 use lab_clock::writer::now_ns;
 use lab_clock::{Bound, Keeper, Rate, raw};
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 
 use crate::live::control::Control;
 use crate::live::lateness::Lateness;
@@ -31,14 +28,10 @@ static TICK: libc::timespec = libc::timespec {
     tv_sec: 0,
     tv_nsec: 10_000_000,
 };
-/// Waits of a trial's processes, and whether those who measure still live, are looked at that often.
-static LOOK: libc::timespec = libc::timespec {
-    tv_sec: 0,
-    tv_nsec: 100_000_000,
-};
-const TICKS_OF_A_TRIAL: u32 = 10;
 /// Terminals of hosts are looked for that often.
 const TICKS_A_LOOK: u32 = 100;
+/// Waits of a trial's processes, and whether those who measure still live, are looked at that often.
+const TICKS_OF_A_TRIAL: u32 = 10;
 /// The share of frames that must be on time.
 const SHARE: f64 = 0.99;
 
@@ -97,8 +90,6 @@ struct Shared {
     control: Arc<Control>,
     groups: PathBuf,
     state: Mutex<State>,
-    /// Somebody begins to measure, or the thread has to end.
-    begun: Condvar,
     ends: AtomicBool,
 }
 
@@ -110,16 +101,14 @@ struct State {
 }
 
 impl State {
-    /// Somebody measures, or prepares to.
-    fn is_at_work(&self) -> bool {
-        self.trial.is_some() || !self.workers.is_empty()
-    }
-
-    /// Meters alone are read.
-    fn reads_meters(&self) -> bool {
-        self.trial
-            .as_ref()
-            .is_some_and(|trial| trial.window.is_none())
+    fn work(&self) -> Work {
+        if self.trial.is_some() {
+            Work::Meters // or one that holds the rate, whatever is observed
+        } else if self.workers.is_empty() {
+            Work::None
+        } else {
+            Work::Between
+        }
     }
 
     /// The rate of which kernels' timers are: programs connect while a trial is prepared, at the wall's pace, and a
@@ -127,7 +116,7 @@ impl State {
     fn timers_rate(&self) -> Rate {
         let rate = self.regulator.rate();
         let trial_rate = self.regulator.trial_rate();
-        if self.is_at_work() && trial_rate.factor() < rate.factor() {
+        if self.work() != Work::None && trial_rate.factor() < rate.factor() {
             trial_rate
         } else {
             rate
@@ -164,7 +153,6 @@ impl Shared {
             state.workers.insert(process);
             state.regulator.prepare();
         });
-        self.begun.notify_all();
     }
 
     fn hold(&self, process: i32, timed: bool) {
@@ -176,7 +164,6 @@ impl Shared {
             });
             state.trial = Some(Trial { process, window });
         });
-        self.begun.notify_all();
     }
 
     fn release(&self) -> Option<u64> {
@@ -190,17 +177,10 @@ impl Shared {
             let late = window.lateness(&self.control, &self.groups);
             state.regulator.release(&late)
         });
-        state.regulator.prepare();
-        late_ns
-    }
-
-    /// Wait until somebody measures; whether the thread goes on.
-    fn await_work(&self) -> bool {
-        let mut state = self.state.lock();
-        while !state.is_at_work() && !self.ends.load(Ordering::Acquire) {
-            self.begun.wait(&mut state);
+        if state.work() == Work::Between {
+            state.regulator.prepare();
         }
-        !self.ends.load(Ordering::Acquire)
+        late_ns
     }
 
     /// Look at a trial, if there is one: at waits of processes that may end before it; and at who has ended.
@@ -253,10 +233,8 @@ impl Auto {
             clockwork,
             control,
             groups,
-            begun: Condvar::new(),
             ends: AtomicBool::new(false),
         });
-        shared.change(|_| ()); // the wall's pace, whatever it was
         let own = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("lab-clock-auto".into())
@@ -297,11 +275,7 @@ impl Auto {
 
 impl Drop for Auto {
     fn drop(&mut self) {
-        {
-            let _state = self.shared.state.lock(); // else the thread may begin to wait after this
-            self.shared.ends.store(true, Ordering::Release);
-        }
-        self.shared.begun.notify_all();
+        self.shared.ends.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -310,22 +284,23 @@ impl Drop for Auto {
 
 fn regulate(shared: &Shared) {
     let groups = shared.groups.as_path();
-    let mut before: Option<Counts> = None;
+    let mut before = Counts::read(groups);
     let mut ticks = 0u32;
     let mut attended = false;
-    while shared.await_work() {
-        if !shared.state.lock().reads_meters() {
-            before = None;
-            sleep(&LOOK);
-            shared.attend_trial();
-            continue;
+    while !shared.ends.load(Ordering::Acquire) {
+        // SAFETY: a constant time, and no address to write to.
+        unsafe {
+            let clock = libc::CLOCK_MONOTONIC as usize;
+            raw::call(
+                libc::SYS_clock_nanosleep,
+                clock,
+                0,
+                (&raw const TICK) as usize,
+                0,
+                0,
+                0,
+            );
         }
-        let Some(counts) = &before else {
-            (before, ticks) = (Some(Counts::read(groups)), 0);
-            attended = terminal_is_open(groups);
-            continue;
-        };
-        sleep(&TICK);
         ticks += 1;
         if ticks % TICKS_A_LOOK == 0 {
             attended = terminal_is_open(groups);
@@ -334,33 +309,15 @@ fn regulate(shared: &Shared) {
             shared.attend_trial();
         }
         let now = Counts::read(groups);
-        let seen = Observation {
-            attended,
-            ..now.since(counts)
-        };
         shared.change(|state| {
-            if state.reads_meters() {
-                state.regulator.observe(&seen);
-            }
+            let work = state.work();
+            state.regulator.observe(&Observation {
+                work,
+                attended,
+                ..now.since(&before)
+            });
         });
-        before = Some(now);
-    }
-}
-
-/// Sleep by the wall's clock.
-fn sleep(span: &'static libc::timespec) {
-    // SAFETY: a constant time, and no address to write to.
-    unsafe {
-        let clock = libc::CLOCK_MONOTONIC as usize;
-        raw::call(
-            libc::SYS_clock_nanosleep,
-            clock,
-            0,
-            std::ptr::from_ref(span) as usize,
-            0,
-            0,
-            0,
-        );
+        before = now;
     }
 }
 
@@ -471,4 +428,32 @@ fn waits(groups: &Path) -> HashMap<i32, Wait> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processor_time_of_either_hierarchy_is_read() {
+        let folder = std::env::temp_dir().join(format!("auto-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        assert_eq!(group_cpu_ns(&folder), 0);
+        fs::write(folder.join("cpu.stat"), "usage_usec 12\nuser_usec 5\n").unwrap();
+        assert_eq!(group_cpu_ns(&folder), 12_000);
+        fs::write(folder.join("cpuacct.usage"), "77\n").unwrap();
+        assert_eq!(group_cpu_ns(&folder), 77);
+        fs::write(
+            folder.join("tasks"),
+            format!("{}\n999999999\n", std::process::id()),
+        )
+        .unwrap();
+        fs::create_dir_all(folder.join("host")).unwrap();
+        fs::write(
+            folder.join("host/tasks"),
+            format!("{}\n999999999\n", std::process::id()),
+        )
+        .unwrap();
+        let waits = waits(&folder);
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(waits.len(), 1);
+        assert!(waits.values().all(|wait| wait.turns > 0));
+    }
+}
