@@ -1,6 +1,6 @@
 //! Routings that ask for several hops at once, in the packet engine: their laws, and beside the flit engine.
 
-use crate::networks::{flat, flit_engine, routing, torus, trunked};
+use crate::networks::{flat, flit_engine, law_of_packets, routing, torus, trunked};
 use interconnect::link::{LinkPolicy, Mode, Timing};
 use interconnect::measure::{Interval, Measurement};
 use interconnect::rng::Rng;
@@ -75,22 +75,7 @@ proptest! {
         if sleeps {
             engine.set_links(sleepy()).unwrap();
         }
-        engine.measure(true);
-        for cycles in [1, 7, 30, 201] {
-            engine.advance(cycles);
-            let (made, done) = engine.packets();
-            prop_assert_eq!(made, done + engine.in_flight());
-        }
-        engine.stop_traffic();
-        for _ in 0..1000 {
-            if engine.measurement().outstanding() == 0 && engine.is_clean() {
-                break;
-            }
-            engine.advance(50);
-        }
-        prop_assert!(engine.is_clean());
-        let (made, done) = engine.packets();
-        prop_assert_eq!((made, engine.measurement().latencies().count()), (done, done));
+        law_of_packets(&mut engine, [1, 7, 30, 201], 1000)?;
     }
 }
 

@@ -1,6 +1,6 @@
 //! TCEP in the packet engine: its laws, and beside the flit engine.
 
-use crate::networks::{flat, flit_engine, routing};
+use crate::networks::{flat, flit_engine, law_of_packets, routing};
 use interconnect::consolidation::Consolidation;
 use interconnect::link::{LinkPolicy, Mode};
 use interconnect::network::Peer;
@@ -77,22 +77,7 @@ proptest! {
         engine.set_consolidation(Consolidation {
             epoch, deactivation_epochs, wake, high_water_mark: mark, begins_with_root,
         }).unwrap();
-        engine.measure(true);
-        for cycles in [1, 7, 300, 2001] {
-            engine.advance(cycles);
-            let (made, done) = engine.packets();
-            prop_assert_eq!(made, done + engine.in_flight());
-        }
-        engine.stop_traffic();
-        for _ in 0..1000 {
-            if engine.measurement().outstanding() == 0 && engine.is_clean() {
-                break;
-            }
-            engine.advance(50);
-        }
-        prop_assert!(engine.is_clean());
-        let (made, done) = engine.packets();
-        prop_assert_eq!(made, done);
+        law_of_packets(&mut engine, [1, 7, 300, 2001], 1000)?;
         for port in ports(&network) {
             let ledger = engine.link(port).unwrap();
             prop_assert!(engine.off_cycles(port) <= ledger.idle, "it sends nothing while it is off");

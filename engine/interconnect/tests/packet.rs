@@ -1,6 +1,6 @@
 //! The packet engine: its laws, its latency without other traffic, and its results beside the flit engine's.
 
-use crate::networks::{flat, graphs, pairs, routing, torus};
+use crate::networks::{flat, graphs, law_of_packets, pairs, routing, torus};
 use interconnect::link::{LinkPolicy, Mode, Timing};
 use interconnect::network::Peer;
 use interconnect::rng::Rng;
@@ -74,27 +74,13 @@ proptest! {
         if sleeps {
             engine.set_links(sleepy()).unwrap();
         }
-        engine.measure(true);
-        for cycles in [1, 7, 30, 201] {
-            engine.advance(cycles);
-            let (made, done) = engine.packets();
-            prop_assert_eq!(made, done + engine.in_flight());
-        }
-        engine.stop_traffic();
-        for _ in 0..2000 {
-            if engine.measurement().outstanding() == 0 && engine.is_clean() {
-                break;
-            }
-            engine.advance(50);
-        }
-        prop_assert!(engine.is_clean());
-        let (made, done) = engine.packets();
-        prop_assert_eq!((made, engine.measurement().latencies().count()), (done, done));
+        law_of_packets(&mut engine, [1, 7, 30, 201], 2000)?;
         if sleeps {
             let total: u64 = (0..network.ports().len() as u32)
                 .filter(|&port| matches!(network.port(port).peer, Peer::Node(_)))
                 .map(|port| engine.link(port).unwrap().transmit)
                 .sum();
+            let (_, done) = engine.packets();
             prop_assert_eq!(total, done * u64::from(flits));
             for port in 0..network.ports().len() as u32 {
                 prop_assert_eq!(engine.link(port).unwrap().total(), engine.now());

@@ -6,7 +6,7 @@ use interconnect::routing::{Algorithm, Routing};
 use interconnect::topology::graph::{Edge, build};
 use interconnect::topology::{Dragonfly, HyperX, Torus, Tree};
 use interconnect::traffic::{Destinations, Pattern};
-use interconnect::{FlitEngine, Network, RouterParameters};
+use interconnect::{FlitEngine, Network, PacketEngine, RouterParameters};
 use proptest::prelude::*;
 
 pub fn torus(radix: &[u32], wraps: bool) -> Network {
@@ -179,4 +179,30 @@ pub fn check_consistent(network: &Network) {
         }
         assert_eq!(network.port_of(port.router, network.local(id)), id);
     }
+}
+
+/// Packets are made, under way or done at any time; once the traffic stops, all arrive and nothing of them stays.
+pub fn law_of_packets(
+    engine: &mut PacketEngine,
+    cycles: [u64; 4],
+    most: u32,
+) -> Result<(), TestCaseError> {
+    engine.measure(true);
+    for cycles in cycles {
+        engine.advance(cycles);
+        let (made, done) = engine.packets();
+        prop_assert_eq!(made, done + engine.in_flight());
+    }
+    engine.stop_traffic();
+    for _ in 0..most {
+        if engine.measurement().outstanding() == 0 && engine.is_clean() {
+            break;
+        }
+        engine.advance(50);
+    }
+    prop_assert!(engine.is_clean());
+    let (made, done) = engine.packets();
+    let measured = engine.measurement().latencies().count();
+    prop_assert_eq!((made, measured), (done, done));
+    Ok(())
 }
