@@ -24,7 +24,7 @@ def test_every_commit_is_in_the_history(history: History) -> None:
 def test_an_old_claim_is_marked_and_no_other(history: History) -> None:
     wrong = []
     for name, record in read_records().items():
-        if record.shown is None:  # not recorded yet
+        if record.shown is None:  # test_page.py lists these
             continue
         count = history.commits_since(record.shown.commit, record.about)
         if record.aged != (count > MOST_COMMITS):
