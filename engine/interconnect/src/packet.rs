@@ -56,7 +56,7 @@ use bounded::Holds;
 use gating::Gating;
 use messages::Messages;
 use several::Several;
-use state::{Links, Output, Packet, Reached, Slept, Way, outputs};
+use state::{Links, Output, Packet, Reached, Slept, Way, outputs, room_of};
 use waiting::Queues;
 
 pub use bounded::DelayBound;
@@ -188,7 +188,7 @@ impl PacketEngine {
         let ports = network.ports().len();
         let nodes = network.nodes() as usize;
         let vcs = usize::from(parameters.vcs);
-        let fits = (u32::from(parameters.buffer_flits) / parameters.packet_flits) as u16;
+        let fits = room_of(&parameters);
         Ok(Self {
             agenda: Agenda::new(),
             outputs: outputs(&network),
@@ -257,7 +257,7 @@ impl PacketEngine {
     /// Whether every buffer is empty and every credit back.
     #[must_use]
     pub fn is_clean(&self) -> bool {
-        let fits = (u32::from(self.parameters.buffer_flits) / self.parameters.packet_flits) as u16;
+        let fits = room_of(&self.parameters);
         self.room.iter().all(|&room| room == fits) && self.recent.iter().all(|&flits| flits == 0)
     }
 
@@ -350,12 +350,6 @@ impl PacketEngine {
     /// Output of a node, behind those of the ports.
     fn node_output(&self, node: NodeId) -> u32 {
         self.network.ports().len() as u32 + node
-    }
-
-    /// Packets that fit behind an output, on all virtual channels.
-    fn fits(&self) -> u32 {
-        u32::from(self.parameters.buffer_flits) / self.parameters.packet_flits
-            * u32::from(self.parameters.vcs)
     }
 
     /// The virtual channel with the most room, the lowest among equals; none if all are full.

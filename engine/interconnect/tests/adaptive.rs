@@ -1,12 +1,11 @@
 //! Routings that ask for several hops at once, in the packet engine: their laws, and beside the flit engine.
 
-use crate::networks::{flat, flit_engine, law_of_packets, routing, torus, trunked};
-use interconnect::link::{LinkPolicy, Mode, Timing};
+use crate::networks::{flat, flit_engine, law_of_packets, packet_engine, sleepy, torus, trunked};
+use interconnect::link::LinkPolicy;
 use interconnect::measure::{Interval, Measurement};
-use interconnect::rng::Rng;
 use interconnect::routing::Algorithm;
-use interconnect::traffic::{Destinations, Pattern};
-use interconnect::{Network, PacketEngine, RouterParameters, Switching};
+use interconnect::traffic::Pattern;
+use interconnect::{Network, RouterParameters, Switching};
 use proptest::prelude::*;
 
 const BOTH: [Algorithm; 2] = [Algorithm::MinimalAdaptive, Algorithm::MinimalAwake];
@@ -18,32 +17,6 @@ fn cut_through(vcs: u8, packet_flits: u32) -> RouterParameters {
         packet_flits,
         ..RouterParameters::default()
     }
-}
-
-fn sleepy() -> LinkPolicy {
-    LinkPolicy {
-        mode: Mode::Deep,
-        timing: Timing {
-            hold: 20,
-            sleep: 5,
-            wake: 17,
-            wake_during_sleep: 17,
-            ..Timing::default()
-        },
-        ..LinkPolicy::default()
-    }
-}
-
-fn packet_engine(
-    network: &Network,
-    algorithm: Algorithm,
-    parameters: RouterParameters,
-    load: f64,
-    seed: u64,
-) -> PacketEngine {
-    let all = Destinations::new(&Pattern::Uniform, network.nodes(), &mut Rng::new(1)).unwrap();
-    let own = routing(network, algorithm, parameters.vcs);
-    PacketEngine::new(network.clone(), own, parameters, all, load, seed).unwrap()
 }
 
 fn networks() -> impl Strategy<Value = Network> {
@@ -71,7 +44,7 @@ proptest! {
             speedup,
             ..cut_through(vcs, flits)
         };
-        let mut engine = packet_engine(&network, BOTH[which], parameters, load, seed);
+        let mut engine = packet_engine(&network, BOTH[which], parameters, load, seed).unwrap();
         if sleeps {
             engine.set_links(sleepy()).unwrap();
         }
@@ -84,7 +57,8 @@ fn traffic_on_an_even_torus_goes_both_ways_alike() {
     for algorithm in BOTH {
         for radix in [vec![8], vec![4, 4]] {
             let network = torus(&radix, true);
-            let mut engine = packet_engine(&network, algorithm, cut_through(4, 2), 0.3, 11);
+            let mut engine =
+                packet_engine(&network, algorithm, cut_through(4, 2), 0.3, 11).unwrap();
             engine.set_links(LinkPolicy::default()).unwrap();
             engine.advance(30_000);
             for dimension in 0..radix.len() as u32 {
@@ -107,7 +81,7 @@ fn traffic_on_an_even_torus_goes_both_ways_alike() {
 fn links_that_are_awake_are_preferred_where_asked() {
     let network = torus(&[4, 4], true);
     let [any, awake] = BOTH.map(|algorithm| {
-        let mut engine = packet_engine(&network, algorithm, cut_through(4, 1), 0.02, 5);
+        let mut engine = packet_engine(&network, algorithm, cut_through(4, 1), 0.02, 5).unwrap();
         engine.set_links(sleepy()).unwrap();
         let found = engine.advance(40_000);
         let ports = 0..network.ports().len() as u32;
@@ -142,7 +116,7 @@ fn both_engines_agree_below_saturation() {
                 let parameters = cut_through(4, flits);
                 let mut flit =
                     flit_engine(&network, algorithm, &Pattern::Uniform, parameters, load, 3);
-                let mut packet = packet_engine(&network, algorithm, parameters, load, 4);
+                let mut packet = packet_engine(&network, algorithm, parameters, load, 4).unwrap();
                 if algorithm == Algorithm::MinimalAwake {
                     flit.set_links(sleepy());
                     packet.set_links(sleepy()).unwrap();

@@ -1,13 +1,12 @@
 //! TCEP in the packet engine: its laws, and beside the flit engine.
 
-use crate::networks::{flat, flit_engine, law_of_packets, routing};
+use crate::networks::{flat, flit_engine, law_of_packets, packet_engine, routing};
 use interconnect::consolidation::Consolidation;
 use interconnect::link::{LinkPolicy, Mode};
 use interconnect::network::Peer;
-use interconnect::rng::Rng;
 use interconnect::routing::Algorithm;
 use interconnect::tcep::LinkState;
-use interconnect::traffic::{Destinations, Pattern};
+use interconnect::traffic::Pattern;
 use interconnect::{Network, PacketEngine, RouterParameters, Switching};
 use proptest::prelude::*;
 
@@ -29,10 +28,8 @@ fn quick() -> Consolidation {
 }
 
 fn engine(network: &Network, flits: u32, load: f64, seed: u64) -> PacketEngine {
-    let parameters = parameters(flits);
-    let all = Destinations::new(&Pattern::Uniform, network.nodes(), &mut Rng::new(1)).unwrap();
-    let own = routing(network, Algorithm::PowerAware, parameters.vcs);
-    let mut engine = PacketEngine::new(network.clone(), own, parameters, all, load, seed).unwrap();
+    let pal = Algorithm::PowerAware;
+    let mut engine = packet_engine(network, pal, parameters(flits), load, seed).unwrap();
     engine.set_links(LinkPolicy::default()).unwrap();
     engine
 }

@@ -1,15 +1,13 @@
 //! The packet engine: its laws, its latency without other traffic, and its results beside the flit engine's.
 
-use crate::networks::{flat, graphs, law_of_packets, pairs, routing, torus};
-use interconnect::link::{LinkPolicy, Mode, Timing};
+use crate::networks::{flat, graphs, law_of_packets, packet_engine, pairs, routing, sleepy, torus};
+use interconnect::link::{LinkPolicy, Timing};
 use interconnect::network::Peer;
 use interconnect::rng::Rng;
 use interconnect::routing::Algorithm;
 use interconnect::topology::{Dragonfly, Tree};
 use interconnect::traffic::{Destinations, Pattern};
-use interconnect::{
-    FlitEngine, Network, PacketEngine, RouterParameters, SimulationError, Switching, zero_load,
-};
+use interconnect::{FlitEngine, Network, RouterParameters, Switching, zero_load};
 use proptest::prelude::*;
 
 fn cut_through() -> RouterParameters {
@@ -21,33 +19,6 @@ fn cut_through() -> RouterParameters {
 
 fn destinations(network: &Network, pattern: &Pattern) -> Destinations {
     Destinations::new(pattern, network.nodes(), &mut Rng::new(1)).unwrap()
-}
-
-fn build(
-    network: &Network,
-    algorithm: Algorithm,
-    parameters: RouterParameters,
-    load: f64,
-    seed: u64,
-) -> Result<PacketEngine, SimulationError> {
-    let all = destinations(network, &Pattern::Uniform);
-    let routing = routing(network, algorithm, parameters.vcs);
-    PacketEngine::new(network.clone(), routing, parameters, all, load, seed)
-}
-
-fn sleepy() -> LinkPolicy {
-    LinkPolicy {
-        mode: Mode::Deep,
-        timing: Timing {
-            hold: 20,
-            sleep: 5,
-            wake: 17,
-            wake_during_sleep: 17,
-            ..Timing::default()
-        },
-        flit_cycles: 1,
-        ends_sleep: false,
-    }
 }
 
 proptest! {
@@ -70,7 +41,7 @@ proptest! {
             history_window: window,
             ..cut_through()
         };
-        let mut engine = build(&network, Algorithm::UpDown, parameters, load, seed).unwrap();
+        let mut engine = packet_engine(&network, Algorithm::UpDown, parameters, load, seed).unwrap();
         if sleeps {
             engine.set_links(sleepy()).unwrap();
         }
@@ -91,7 +62,7 @@ proptest! {
     #[test]
     fn the_same_seed_gives_the_same_run(network in graphs(), load in 0.0..1.0f64, seed in any::<u64>()) {
         let run = |steps: &[u64]| {
-            let mut engine = build(&network, Algorithm::UpDown, cut_through(), load, seed).unwrap();
+            let mut engine = packet_engine(&network, Algorithm::UpDown, cut_through(), load, seed).unwrap();
             engine.measure(true);
             for &step in steps {
                 engine.advance(step);
@@ -116,7 +87,7 @@ fn latency_without_other_traffic_is_the_closed_form() {
                 packet_flits,
                 ..cut_through()
             };
-            let mut engine = build(&network, algorithm, parameters, 0.0, 9).unwrap();
+            let mut engine = packet_engine(&network, algorithm, parameters, 0.0, 9).unwrap();
             engine.measure(true);
             for source in (0..network.nodes()).step_by(7) {
                 for dest in 0..network.nodes() {
@@ -150,7 +121,7 @@ fn both(
     let all = destinations(network, &Pattern::Uniform);
     let own = routing(network, algorithm, parameters.vcs);
     let mut flit = FlitEngine::new(network.clone(), own, parameters, all, load, 11).unwrap();
-    let mut packet = build(network, algorithm, parameters, load, 12).unwrap();
+    let mut packet = packet_engine(network, algorithm, parameters, load, 12).unwrap();
     if let Some(policy) = policy {
         flit.set_links(policy);
         packet.set_links(policy).unwrap();
@@ -288,7 +259,7 @@ fn a_packet_without_room_holds_up_those_behind_it() {
         packet_flits: 4,
         ..cut_through()
     };
-    let mut packets = build(&network, Algorithm::UpDown, parameters, 0.0, 0).unwrap();
+    let mut packets = packet_engine(&network, Algorithm::UpDown, parameters, 0.0, 0).unwrap();
     let by_packet = behind_a_full_link(|_, dest| {
         if let Some(dest) = dest {
             packets.offer(0, dest);
@@ -322,7 +293,7 @@ fn a_packet_without_room_holds_up_those_behind_it() {
 fn what_it_cannot_do_it_refuses_or_doubts() {
     let network = flat(&[4], 2, 1);
     let refused = |parameters| {
-        build(&network, Algorithm::DimensionOrder, parameters, 0.1, 0)
+        packet_engine(&network, Algorithm::DimensionOrder, parameters, 0.1, 0)
             .unwrap_err()
             .to_string()
     };
@@ -331,7 +302,7 @@ fn what_it_cannot_do_it_refuses_or_doubts() {
         vcs: 4,
         ..cut_through()
     };
-    let as_booksim = build(
+    let as_booksim = packet_engine(
         &torus(&[4], true),
         Algorithm::MinimalBookSim,
         as_booksim,
@@ -351,7 +322,8 @@ fn what_it_cannot_do_it_refuses_or_doubts() {
         })
         .contains("whole packet")
     );
-    let mut engine = build(&network, Algorithm::DimensionOrder, cut_through(), 0.1, 0).unwrap();
+    let mut engine =
+        packet_engine(&network, Algorithm::DimensionOrder, cut_through(), 0.1, 0).unwrap();
     let coalescing = LinkPolicy {
         timing: Timing {
             coalesce: 5,
@@ -373,7 +345,7 @@ fn what_it_cannot_do_it_refuses_or_doubts() {
         packet_flits: 4,
         ..cut_through()
     };
-    let doubts = build(
+    let doubts = packet_engine(
         &network.with_link_latency(10).unwrap(),
         Algorithm::DimensionOrder,
         tight,
@@ -387,7 +359,7 @@ fn what_it_cannot_do_it_refuses_or_doubts() {
         speedup: 1,
         ..cut_through()
     };
-    let slow = build(&flat(&[4], 2, 1), Algorithm::Ugal, slow, 0.1, 0).unwrap();
+    let slow = packet_engine(&flat(&[4], 2, 1), Algorithm::Ugal, slow, 0.1, 0).unwrap();
     assert!(slow.doubts()[0].contains("speedup") && slow.doubts()[1].contains("queues"));
     // Everybody's packets cross one link: past saturation.
     let edge = interconnect::topology::graph::Edge {
@@ -397,7 +369,7 @@ fn what_it_cannot_do_it_refuses_or_doubts() {
     };
     let narrow =
         interconnect::topology::graph::build(2, &[0, 0, 0, 0, 1, 1, 1, 1], &[edge]).unwrap();
-    let mut engine = build(&narrow, Algorithm::UpDown, cut_through(), 0.9, 1).unwrap();
+    let mut engine = packet_engine(&narrow, Algorithm::UpDown, cut_through(), 0.9, 1).unwrap();
     engine.advance(20_000);
     assert!(
         engine

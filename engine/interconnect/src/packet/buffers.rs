@@ -146,13 +146,7 @@ impl PacketEngine {
                 .network
                 .node_port(from - self.network.ports().len() as u32),
         };
-        let queued = Queued {
-            room: &self.room,
-            recent: &self.recent,
-            vcs: usize::from(self.parameters.vcs),
-            fits: self.fits(),
-            flits: self.parameters.packet_flits,
-        };
+        let queued = Queued::new(&self.room, &self.recent, &self.parameters);
         if let Some(gating) = &mut self.gating {
             let header = packet.header();
             self.routing

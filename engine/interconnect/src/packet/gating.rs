@@ -7,7 +7,7 @@
 
 use super::PacketEngine;
 use super::agenda::Event;
-use super::state::Packet;
+use super::state::{Packet, room_of};
 use crate::consolidation::{Consolidation, ConsolidationCounts, Tcep};
 use crate::error::SimulationError;
 use crate::link::Mode;
@@ -88,12 +88,12 @@ impl PacketEngine {
     fn is_unused(&self, gating: &Gating, port: PortId) -> bool {
         let vcs = usize::from(self.parameters.vcs);
         let first = port as usize * vcs;
-        let fits = u32::from(self.parameters.buffer_flits) / self.parameters.packet_flits;
+        let empty = room_of(&self.parameters);
         gating.until[port as usize] <= self.now
             && !self.queues.is_asked(port)
             && self.room[first..first + vcs]
                 .iter()
-                .all(|&room| u32::from(room) == fits)
+                .all(|&room| room == empty)
     }
 
     /// Links that change, the end of an epoch, and control packets that leave their routers.

@@ -103,13 +103,7 @@ impl PacketEngine {
     pub(super) fn leave_node(&mut self, node: NodeId, packet: Packet, vc: u8) {
         let output = self.node_output(node);
         self.room[output as usize * usize::from(self.parameters.vcs) + usize::from(vc)] -= 1;
-        let queued = Queued {
-            room: &self.room,
-            recent: &self.recent,
-            vcs: usize::from(self.parameters.vcs),
-            fits: self.fits(),
-            flits: self.parameters.packet_flits,
-        };
+        let queued = Queued::new(&self.room, &self.recent, &self.parameters);
         let header = Header {
             source: node,
             ..packet.header()

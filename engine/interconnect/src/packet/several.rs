@@ -139,13 +139,7 @@ impl PacketEngine {
             now > outputs[port as usize].free.saturating_add(hold)
         });
         let at = (packet.router, packet.phase);
-        let queued = Queued {
-            room: &self.room,
-            recent: &self.recent,
-            vcs: usize::from(self.parameters.vcs),
-            fits: self.fits(),
-            flits: self.parameters.packet_flits,
-        };
+        let queued = Queued::new(&self.room, &self.recent, &self.parameters);
         self.routing
             .keep_one_direction(at, &mut self.requests, &queued, &mut self.rng);
     }

@@ -3,6 +3,7 @@
 use super::bounded::DelayBound;
 use crate::link::{LinkLedger, LinkPolicy, Mode};
 use crate::network::{Network, NodeId, Peer, Port, PortId, RouterId};
+use crate::parameters::RouterParameters;
 use crate::routing::{Congestion, Header, Request};
 
 /// A packet in the network.
@@ -109,14 +110,32 @@ impl Output {
     }
 }
 
+/// Packets that fit into a virtual channel behind an output.
+pub(super) fn room_of(parameters: &RouterParameters) -> u16 {
+    (u32::from(parameters.buffer_flits) / parameters.packet_flits) as u16
+}
+
 /// Flits behind each output, as UGAL counts them.
 pub(super) struct Queued<'a> {
-    pub(super) room: &'a [u16],
-    pub(super) recent: &'a [u32],
+    room: &'a [u16],
+    recent: &'a [u32],
     pub(super) vcs: usize,
     /// Packets that fit behind an output, on all virtual channels.
-    pub(super) fits: u32,
-    pub(super) flits: u32,
+    fits: u32,
+    flits: u32,
+}
+
+impl<'a> Queued<'a> {
+    pub(super) fn new(room: &'a [u16], recent: &'a [u32], parameters: &RouterParameters) -> Self {
+        let vcs = usize::from(parameters.vcs);
+        Self {
+            room,
+            recent,
+            vcs,
+            fits: u32::from(room_of(parameters)) * vcs as u32,
+            flits: parameters.packet_flits,
+        }
+    }
 }
 
 impl Congestion for Queued<'_> {

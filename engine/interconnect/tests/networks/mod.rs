@@ -1,12 +1,13 @@
 //! Networks that several tests use.
 
+use interconnect::link::{LinkPolicy, Mode, Timing};
 use interconnect::network::Peer;
 use interconnect::rng::Rng;
 use interconnect::routing::{Algorithm, Routing};
 use interconnect::topology::graph::{Edge, build};
 use interconnect::topology::{Dragonfly, HyperX, Torus, Tree};
 use interconnect::traffic::{Destinations, Pattern};
-use interconnect::{FlitEngine, Network, PacketEngine, RouterParameters};
+use interconnect::{FlitEngine, Network, PacketEngine, RouterParameters, SimulationError};
 use proptest::prelude::*;
 
 pub fn torus(radix: &[u32], wraps: bool) -> Network {
@@ -46,6 +47,34 @@ pub fn row_column(concentration: u32) -> Network {
 }
 
 /// A flit engine that offers `load` in this pattern; the seed draws the pattern too.
+/// With uniform traffic, or why the engine refuses it.
+pub fn packet_engine(
+    network: &Network,
+    algorithm: Algorithm,
+    parameters: RouterParameters,
+    load: f64,
+    seed: u64,
+) -> Result<PacketEngine, SimulationError> {
+    let all = Destinations::new(&Pattern::Uniform, network.nodes(), &mut Rng::new(1)).unwrap();
+    let routing = routing(network, algorithm, parameters.vcs);
+    PacketEngine::new(network.clone(), routing, parameters, all, load, seed)
+}
+
+/// Links that sleep deeply, and soon.
+pub fn sleepy() -> LinkPolicy {
+    LinkPolicy {
+        mode: Mode::Deep,
+        timing: Timing {
+            hold: 20,
+            sleep: 5,
+            wake: 17,
+            wake_during_sleep: 17,
+            ..Timing::default()
+        },
+        ..LinkPolicy::default()
+    }
+}
+
 pub fn flit_engine(
     network: &Network,
     algorithm: Algorithm,
