@@ -3,14 +3,15 @@
 //! | what is done | lab seconds per second of the wall |
 //! | --- | --- |
 //! | nobody measures, or a trial is prepared | 1 |
-//! | a trial times frames or ranks | [`FIRST_TRIAL`], or slower after late trials, for as long as anybody measures |
+//! | a trial times frames or ranks | [`FIRST_TRIAL`], or slower after late trials, until the run ends |
 //! | meters are read, or links are waited for | up to [`MOST`], as far as the processors allow |
 //!
 //! Within a trial the rate is constant: echoes and run times that are compared must meet one rate, as what the host
 //! machine adds to them is the smaller the slower the lab. So a late trial makes those after it slower, and none makes
-//! them faster; who begins to measure in a lab begins with [`FIRST_TRIAL`]. While a trial is prepared nothing is timed.
-//! (Faster than the wall would shorten the controller's time for each answer: beside heavy load agents then did not
-//! answer in time. Slower makes every command on the lab last longer: one that waits for links did for minutes.)
+//! them faster. The next run begins with [`FIRST_TRIAL`] again, or a study would pay for one late minute to its end.
+//! While a trial is prepared nothing is timed. (Faster than the wall would shorten the controller's time for each
+//! answer: beside heavy load agents then did not answer in time. Slower makes every command on the lab last longer: one
+//! that waits for links did for minutes.)
 //!
 //! Simplification: what somebody runs by hand, and no command of the controller measures, meets the wall's pace whatever
 //! its lateness is; the lab's histogram of lateness shows it, and `lab clock` sets a slower rate.
@@ -155,7 +156,7 @@ impl Regulator {
         (self.trial_rate < met).then_some(worst_ns)
     }
 
-    /// Nobody measures any more: whoever begins to, begins with the first rate.
+    /// A run begins, or nobody measures any more: the next trial has the first rate.
     pub fn forget(&mut self) {
         self.trial_rate = first_trial(self.bound);
         self.prepare();

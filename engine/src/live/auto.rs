@@ -67,19 +67,21 @@ impl Clockwork {
         self.set_for(rate, rate)
     }
 
-    /// The same, with kernels' timers for another rate.
-    fn set_for(&self, rate: Rate, timers: Rate) -> std::io::Result<()> {
+    /// The same, with kernels' timers that last into a trial of another rate.
+    fn set_for(&self, rate: Rate, lasting: Rate) -> std::io::Result<()> {
         self.keeper.set(rate);
         let quotas = self.quotas.follow(rate.factor());
-        self.timers.apply(timers.factor()).and(quotas)
+        self.timers
+            .apply(rate.factor(), lasting.factor())
+            .and(quotas)
     }
 
-    /// Change what differs from a rate, and from that of kernels' timers.
-    fn follow(&self, rate: Rate, timers: Rate) -> std::io::Result<()> {
+    /// Change what differs from a rate, and from that of kernels' timers that last.
+    fn follow(&self, rate: Rate, lasting: Rate) -> std::io::Result<()> {
         if rate == self.keeper.rate() {
-            self.timers.apply(timers.factor())
+            self.timers.apply(rate.factor(), lasting.factor())
         } else {
-            self.set_for(rate, timers)
+            self.set_for(rate, lasting)
         }
     }
 }
@@ -111,9 +113,10 @@ impl State {
         }
     }
 
-    /// The rate of which kernels' timers are: programs connect while a trial is prepared, at the wall's pace, and a
-    /// connection keeps the least time before TCP sends again of when it was made, if that becomes longer.
-    fn timers_rate(&self) -> Rate {
+    /// The rate of which kernels' timers are that last into a trial: programs connect while one is prepared, at the
+    /// wall's pace, and a connection keeps the least time before TCP sends again of when it was made, if that becomes
+    /// longer.
+    fn lasting_rate(&self) -> Rate {
         let rate = self.regulator.rate();
         let trial_rate = self.regulator.trial_rate();
         if self.work() != Work::None && trial_rate.factor() < rate.factor() {
@@ -138,7 +141,7 @@ impl Shared {
         let changed = change(&mut state);
         if let Err(error) = self
             .clockwork
-            .follow(state.regulator.rate(), state.timers_rate())
+            .follow(state.regulator.rate(), state.lasting_rate())
         {
             self.control.alarm(
                 self.control.core.clock().now(),
@@ -151,7 +154,7 @@ impl Shared {
     fn work(&self, process: i32) {
         self.change(|state| {
             state.workers.insert(process);
-            state.regulator.prepare();
+            state.regulator.forget();
         });
     }
 
@@ -256,7 +259,7 @@ impl Auto {
         self.shared.state.lock().regulator.bound()
     }
 
-    /// A process measures in the lab: between its trials, until it has ended, the rate is the wall's.
+    /// A process begins a run of trials: the first has the usual rate. Between them, until it has ended, it is the wall's.
     pub fn work(&self, process: i32) {
         self.shared.work(process);
     }

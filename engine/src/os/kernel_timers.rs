@@ -1,9 +1,13 @@
 //! Timers of the hosts' kernels, by the rate of their lab's clock: they run by the wall's clock, so their spans change.
 //!
 //! Set over netlink in each host's network namespace (`linux/rtnetlink.h`, `linux/neighbour.h`), for its data network:
-//! the least time before TCP sends again (200 ms of lab time), and ARP's times (30 s reachable, 60 s stale, 5 s and 1 s
-//! between probes). A delayed acknowledgement's 40 ms cannot be changed, so it is not delayed: at 1/100 it would come
-//! after 0.4 ms of lab time, in the middle of a pause, and would keep links awake.
+//! the least time before TCP sends again (200 ms of lab time), and ARP's times (30 s reachable, 60 s stale, 5 s before
+//! the first probe, 1 s between probes). A delayed acknowledgement's 40 ms cannot be changed, so it is not delayed: at
+//! 1/100 it would come after 0.4 ms of lab time, in the middle of a pause, and would keep links awake.
+//!
+//! Programs connect while a trial is prepared, at the wall's pace, for the slower trial to come. So times that last into
+//! it are set for its rate, and the one between ARP's probes for the rate of now: it matters only while an address is
+//! not known. At 1/500 a host whose first probe was lost would else have waited 500 s to ask again.
 //!
 //! Simplification: every segment is acknowledged by a frame of its own, where hosts at the wall's pace let data carry
 //! most acknowledgements: more short frames, each right after the segment. A capture tells them apart. Not in lab time
@@ -24,8 +28,10 @@ const REPLACE: u16 = 0x1 | 0x4 | 0x100; // request, with an answer
 const ERROR: u16 = 2;
 const RETRANSMISSION_MS: f64 = 200.0;
 const LONGEST_RETRANSMISSION_MS: f64 = 100_000.0; // the kernel's own limit is 120 s
-/// Base reachable, retransmission, stale and delay-probe time: attribute and ms (`enum` of `NDTPA_`).
-const ARP_MS: [(u16, f64); 4] = [(4, 30_000.0), (5, 1_000.0), (6, 60_000.0), (7, 5_000.0)];
+/// Base reachable, stale and delay-probe time: attribute and ms (`enum` of `NDTPA_`).
+const ARP_MS: [(u16, f64); 3] = [(4, 30_000.0), (6, 60_000.0), (7, 5_000.0)];
+/// Between two probes (`NDTPA_RETRANS_TIME`).
+const ARP_PROBE_MS: [(u16, f64); 1] = [(5, 1_000.0)];
 /// Rates that differ by less leave the timers alone.
 const STEP: f64 = 1.5;
 
@@ -46,7 +52,14 @@ pub struct HostNetwork {
 #[derive(Debug, Default)]
 pub struct KernelTimers {
     hosts: Vec<HostNetwork>,
-    set_for: Mutex<Option<f64>>,
+    set_for: Mutex<SetFor>,
+}
+
+/// The rates (lab time per wall time) that timers were set for last; None: never.
+#[derive(Debug, Default)]
+struct SetFor {
+    lasting: Option<f64>,
+    probes: Option<f64>,
 }
 
 impl KernelTimers {
@@ -59,19 +72,31 @@ impl KernelTimers {
         }
     }
 
-    /// Set all of them for a rate (lab time per wall time), if it differs enough from that of the last time.
+    /// Set all of them, where rates (lab time per wall time) differ enough from those of the last time.
+    ///
+    /// `rate`: of now, for ARP's probes. `lasting`: of the trial that runs or is prepared, for all others.
     ///
     /// # Errors
     /// A host's kernel refuses; the others' are set. An interface that is down or gone is no error.
-    pub fn apply(&self, rate: f64) -> io::Result<()> {
+    pub fn apply(&self, rate: f64, lasting: f64) -> io::Result<()> {
         let mut set_for = self.set_for.lock();
-        if set_for.is_some_and(|before| (before / rate).max(rate / before) < STEP) {
-            return Ok(());
+        let mut result = Ok(());
+        if differs(set_for.lasting, lasting) {
+            set_for.lasting = Some(lasting);
+            result = self.each(|host| host.set(lasting));
         }
-        *set_for = Some(rate);
+        if differs(set_for.probes, rate) {
+            set_for.probes = Some(rate);
+            result = result.and(self.each(|host| host.set_arp(&ARP_PROBE_MS, rate)));
+        }
+        result
+    }
+
+    /// The last error, if there is one.
+    fn each(&self, set: impl Fn(&HostNetwork) -> io::Result<()>) -> io::Result<()> {
         let mut result = Ok(());
         for host in &self.hosts {
-            match host.set(rate) {
+            match set(host) {
                 Ok(()) => {}
                 Err(error) if is_down(&error) => {}
                 Err(error) => {
@@ -84,6 +109,10 @@ impl KernelTimers {
     }
 }
 
+fn differs(before: Option<f64>, rate: f64) -> bool {
+    before.is_none_or(|before| (before / rate).max(rate / before) >= STEP)
+}
+
 fn is_down(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
@@ -92,9 +121,15 @@ fn is_down(error: &io::Error) -> bool {
 }
 
 impl HostNetwork {
+    /// Whatever lasts into a trial of that rate.
     fn set(&self, rate: f64) -> io::Result<()> {
-        self.ask(&request(NEIGHBOUR_TABLE, &arp_times(self.interface, rate)))?;
+        self.set_arp(&ARP_MS, rate)?;
         self.ask(&request(ROUTE, &self.route(rate)))
+    }
+
+    fn set_arp(&self, lab_ms: &[(u16, f64)], rate: f64) -> io::Result<()> {
+        let times = arp_times(self.interface, lab_ms, rate);
+        self.ask(&request(NEIGHBOUR_TABLE, &times))
     }
 
     /// The network's route as the kernel made it with the address, with metrics.
@@ -150,10 +185,10 @@ impl HostNetwork {
     }
 }
 
-/// ARP's times of an interface.
-fn arp_times(interface: u32, rate: f64) -> Vec<u8> {
+/// Some of ARP's times of an interface; the others stay.
+fn arp_times(interface: u32, lab_ms: &[(u16, f64)], rate: f64) -> Vec<u8> {
     let mut times = attribute(1, &interface.to_ne_bytes()); // NDTPA_IFINDEX
-    for (kind, lab_ms) in ARP_MS {
+    for &(kind, lab_ms) in lab_ms {
         let wall_ms = (lab_ms / rate).max(10.0) as u64;
         times.extend(attribute(kind, &wall_ms.to_ne_bytes()));
     }
@@ -195,11 +230,19 @@ mod tests {
             assert_eq!(bytes.len() % 4, 0);
             assert_eq!(u16::from_ne_bytes([bytes[0], bytes[1]]) as usize, 4 + size);
         }
-        let message = request(ROUTE, &arp_times(2, 0.1));
+        let message = request(ROUTE, &arp_times(2, &ARP_MS, 0.1));
         assert_eq!(
             u32::from_ne_bytes(message[..4].try_into().unwrap()) as usize,
             message.len()
         );
+    }
+
+    #[test]
+    fn timers_are_set_anew_for_another_rate_only() {
+        assert!(differs(None, 1.0));
+        assert!(!differs(Some(1.0), 0.7));
+        assert!(differs(Some(1.0), 0.1));
+        assert!(differs(Some(0.1), 1.0));
     }
 
     #[test]

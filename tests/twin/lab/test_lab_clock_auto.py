@@ -1,12 +1,14 @@
 """A lab that sets the rate of its own clock, and hosts that compute in proportion to lab time."""
 
 import json
+import os
 import re
 import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,6 +20,7 @@ from eee_testbed.lab.errors import LabError
 from eee_testbed.twin.lab import lifecycle
 from eee_testbed.twin.lab.lateness import DaemonOf, Lateness
 from eee_testbed.twin.machine.cgroups import find_cpu_hierarchy
+from eee_testbed.twin.machine.statedir import Journal, StateDir
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.two_switches import Eeectl, write_two_switches
 from tests.support.needs import lacking, needs_lab
@@ -114,6 +117,12 @@ class _Lab:
         text = (self.folder / "hosts.yml").read_text(encoding="utf-8")
         return re.findall(r"data_address: ([\d.]+)", text)[host]
 
+    def journal(self) -> Journal:
+        """What the lab has made; its state root is this process's."""
+        journal = StateDir(self.name).load()
+        assert journal is not None
+        return journal
+
     def lateness(self) -> dict[str, Any]:
         shown = json.loads(self._eeectl("lab", "truth", self.name, "--json").stdout)
         return dict(shown["engine"]["lateness"])
@@ -168,8 +177,8 @@ def test_a_lab_that_is_used_by_hand_runs_at_the_walls_pace_and_says_so(lab: _Lab
 def test_frames_of_a_trial_are_late_by_less_than_the_bound(lab: _Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """After some that were late, if any: those that a trial is tried again for."""
     monkeypatch.setenv("EEE_STATE_DIR", lab.state_root)
-    with subprocess.Popen(["sleep", "600"]) as worker:
-        monitor = Lateness(DaemonOf(lab.name), worker.pid)
+    with _worker() as worker:
+        monitor = Lateness(DaemonOf(lab.name), worker)
         while True:
             before = lab.lateness()
             monitor.begin(timed=True)
@@ -177,7 +186,6 @@ def test_frames_of_a_trial_are_late_by_less_than_the_bound(lab: _Lab, monkeypatc
             after = lab.lateness()
             if monitor.end() is None:
                 break
-        worker.kill()
     counts = _delivered(before, after)
     uppers_us = [*after["bucket_upper_us"], float("inf")]
     late = sum(count for count, upper_us in zip(counts, uppers_us, strict=True) if upper_us > 2 * _BOUND_US)
@@ -187,11 +195,10 @@ def test_frames_of_a_trial_are_late_by_less_than_the_bound(lab: _Lab, monkeypatc
 
 def test_trials_meet_one_rate_and_between_them_time_is_the_walls(lab: _Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EEE_STATE_DIR", lab.state_root)
-    with subprocess.Popen(["sleep", "600"]) as worker:
-        monitor = Lateness(DaemonOf(lab.name), worker.pid)
+    with _worker() as worker:
+        monitor = Lateness(DaemonOf(lab.name), worker)
         assert lab.clock() == (1.0, True)
         _measure(lab, monitor)
-        worker.kill()
 
 
 def test_a_connection_is_made_for_the_rate_of_the_trial_that_is_prepared(
@@ -199,8 +206,8 @@ def test_a_connection_is_made_for_the_rate_of_the_trial_that_is_prepared(
 ) -> None:
     """It keeps its time before TCP sends again: 200 ms of the wall would be 20 ms of the trial, or 2."""
     monkeypatch.setenv("EEE_STATE_DIR", lab.state_root)
-    with subprocess.Popen(["sleep", "600"]) as worker:
-        monitor = Lateness(DaemonOf(lab.name), worker.pid)
+    with _worker() as worker:
+        monitor = Lateness(DaemonOf(lab.name), worker)
         assert lab.clock() == (1.0, True)
         with lab.start("n04", "python3", "-c", _ANSWERS) as answers:
             again_s = float(lab.run("n02", "python3", "-c", _ASKS, lab.address(3)))
@@ -209,8 +216,82 @@ def test_a_connection_is_made_for_the_rate_of_the_trial_that_is_prepared(
         monitor.begin(timed=True)
         held, _ = lab.clock()
         monitor.end()
-        worker.kill()
     assert 0.2 / held <= again_s < 0.4 / held
+
+
+def test_a_lost_arp_request_is_repeated_soon_while_a_slow_trial_is_prepared(
+    lab: _Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a cable that was down. By the time of the trial to come it would be after 1,000 s."""
+    monkeypatch.setenv("EEE_STATE_DIR", lab.state_root)
+    arp = (*_in_network("n04", lab), "ip", "link", "set", "eth0", "arp")
+    try:
+        assert lab.pace("auto:0.1us") == "auto:0.1us"
+        with _worker() as worker:
+            Lateness(DaemonOf(lab.name), worker)
+            subprocess.run([*arp, "off"], check=True)
+            subprocess.run([*_in_network("n03", lab), "ip", "neigh", "flush", "dev", "eth0"], check=True)
+            with lab.start("n03", "ping", "-q", "-c", "1", "-w", "30", lab.address(3)) as asks:
+                while "INCOMPLETE" not in lab.run("n03", "ip", "neigh", "show", lab.address(3)):
+                    assert asks.poll() is None
+                subprocess.run([*arp, "on"], check=True)
+                answered = asks.wait(120)
+    finally:
+        subprocess.run([*arp, "on"], check=True)
+        lab.pace("auto")
+    assert answered == 0
+
+
+def test_a_run_begins_at_the_usual_rate_whatever_the_one_before_it_met(
+    lab: _Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lab's frames are late as its process is stopped during a trial."""
+    monkeypatch.setenv("EEE_STATE_DIR", lab.state_root)
+    process = lab.journal().daemon
+    assert process is not None
+    daemon = process.pid
+    with _worker() as worker:
+        monitor = Lateness(DaemonOf(lab.name), worker)
+        monitor.begin(timed=True)
+        usual, _ = lab.clock()
+        with lab.start("n02", "ping", "-q", "-i", "0.002", "-c", "200", lab.address(3)) as busy:
+            while _lasts(busy):
+                os.kill(daemon, signal.SIGSTOP)
+                _lasts(busy)
+                os.kill(daemon, signal.SIGCONT)
+        assert monitor.end() is not None
+        monitor.begin(timed=True)
+        slower, _ = lab.clock()
+        monitor.end()
+        anew = Lateness(DaemonOf(lab.name), worker)
+        anew.begin(timed=True)
+        again, _ = lab.clock()
+        anew.end()
+    assert slower < usual == again
+
+
+def _in_network(host: str, lab: _Lab) -> tuple[str, ...]:
+    """Before a command: as root, in a host's network."""
+    return "nsenter", f"--target={lab.journal().hosts[host].pid}", "--net"
+
+
+def _lasts(program: "subprocess.Popen[str]") -> bool:
+    """Whether it still runs a tenth of a second later."""
+    try:
+        program.wait(0.1)
+    except subprocess.TimeoutExpired:
+        return True
+    return False
+
+
+@contextmanager
+def _worker() -> Iterator[int]:
+    """A process that measures in a lab."""
+    with subprocess.Popen(["sleep", "600"]) as process:
+        try:
+            yield process.pid
+        finally:
+            process.kill()
 
 
 def _measure(lab: _Lab, monitor: Lateness) -> None:
@@ -260,8 +341,8 @@ def test_nobody_at_a_terminal_sees_haste(
     config = Path(eeectl_environment["EEE_STATE_DIR"]) / lab.name / "ssh_config"
     argv = ["ssh", "-F", str(config), "-tt", "n03"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(["sleep", "600"]) as worker:
-        monitor = Lateness(DaemonOf(lab.name), worker.pid)
+    with _worker() as worker:
+        monitor = Lateness(DaemonOf(lab.name), worker)
         monitor.begin(timed=False)
         while lab.clock()[0] < 1.5:
             pass
@@ -279,7 +360,6 @@ def test_nobody_at_a_terminal_sees_haste(
             terminal.stdin.close()
             terminal.wait(60)
         monitor.end()
-        worker.kill()
 
 
 def test_a_fixed_rate_ends_it(lab: _Lab) -> None:
@@ -294,12 +374,11 @@ def test_another_bound_on_lateness_is_shown_and_begins_slower(lab: _Lab, monkeyp
     monkeypatch.setenv("EEE_STATE_DIR", lab.state_root)
     try:
         assert lab.pace("auto:2us") == "auto:2us"
-        with subprocess.Popen(["sleep", "600"]) as worker:
-            monitor = Lateness(DaemonOf(lab.name), worker.pid)
+        with _worker() as worker:
+            monitor = Lateness(DaemonOf(lab.name), worker)
             monitor.begin(timed=True)
             assert lab.clock() == (0.01, True)
             monitor.end()
-            worker.kill()
     finally:
         assert lab.pace("auto") == "auto"
 
