@@ -41,7 +41,7 @@ _PATIENCE_S: Final = 2_400
 _SHOWN_LINES: Final = 80
 _FEWER_TRIALS: Final = {"sleep_us": [0, 500], "array_byte": [4096]}
 
-pytestmark = [pytest.mark.lab, pytest.mark.alone]
+pytestmark = [pytest.mark.lab, pytest.mark.alone, pytest.mark.walk]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -78,7 +78,7 @@ class Person:
         """A block's text for this lab."""
         text = re.sub(r"\bmylab\b", self.name, text)
         text = text.replace("192.0.2.0/24", f"127.{self.number}.0.0/22").replace("192.0.2.1", f"198.18.{self.number}.1")
-        text = re.sub(r"(eeectl study .*) --budget \S+", r"\1 --yes --budget 3m", text)
+        text = re.sub(r"(eeectl study .*) --budget \S+", r"\1 --yes --budget 1m", text)
         clock = f"eeectl lab clock {self.name}"
         text = re.sub(r"^eeectl bench ", rf"{clock} 1/8\n\g<0>", text, flags=re.MULTILINE)
         measuring = r"^(ansible-playbook .* (site|experiment)\.yml|eeectl study )"
