@@ -20,8 +20,6 @@ _NOT_YET = {
     "replay-closed-loop",
     "replay-collectives",
     "replay-loggopsim",
-    "replay-simgrid-speed",
-    "replay-simgrid-time",
     "simulate-two-processes",
     "tcep-bound",
 }
