@@ -16,7 +16,6 @@ _NOT_YET = {
     "interconnect-booksim2",
     "interconnect-packets",
     "interconnect-saturated",
-    "recover-killed-runs",
     "replay-closed-loop",
     "replay-collectives",
     "replay-loggopsim",
