@@ -20,7 +20,7 @@ from eee_testbed.measuring.experiments.experiment_file import experiment_of
 from eee_testbed.measuring.experiments.level_wishes import level_of
 from eee_testbed.measuring.experiments.session import RunOptions, RunResult, run_new
 from eee_testbed.measuring.live.export.view_options import ViewOptions
-from eee_testbed.measuring.regulating.choosing import Options, Traffic, choose
+from eee_testbed.measuring.regulating.choosing import Options, Rules, Traffic, choose
 from eee_testbed.measuring.regulating.comparison import FACT, Comparison
 from eee_testbed.measuring.regulating.in_trial import LoopsInTrials
 from eee_testbed.measuring.regulating.outcome import FACTOR, LOOPED, modelled_watts
@@ -36,6 +36,21 @@ may then be too long: a peak in bytes does without it."""
 
 
 @dataclass(frozen=True, slots=True)
+class ProgramChoices:
+    """A program, where it runs, and by which rules links are chosen for it."""
+
+    program: str
+    launch: LaunchOptions
+    choices: ChoiceOptions
+    knob: KnobOptions
+
+    @property
+    def run_name(self) -> str:
+        """What its runs are called unless `--name` says otherwise."""
+        return f"regulate-{self.program}"
+
+
+@dataclass(frozen=True, slots=True)
 class Chosen:
     """The choices of a program's links on a lab, and what its table compares."""
 
@@ -44,49 +59,43 @@ class Chosen:
     compared: Comparison
 
 
-def choose_links(
-    program: str, wanted: ChoiceOptions, knob: KnobOptions, launch: LaunchOptions, *, as_json: bool
-) -> Chosen | int:
+def choose_links(request: ProgramChoices, *, as_json: bool) -> Chosen | int:
     """Make the pre-run unless one is given, then choose and prove; the exit status if the pre-run ended early.
 
     LabError for options out of range, before the pre-run.
     """
-    wanted.require(launch)
+    choices, knob = request.choices, request.knob
+    choices.require(request.launch)
     knob.require()
-    parameters = wanted.pre_parameters
-    lab = lab_in_reach(launch.lab)
+    parameters = choices.pre_parameters
+    lab = lab_in_reach(request.launch.lab)
     watts = assumed_watts
-    if wanted.calibration is not None:
-        watts = modelled_watts(lab, load_calibration(wanted.calibration)).of_trunk
-    folder = wanted.pre_run
+    if choices.calibration is not None:
+        watts = modelled_watts(lab, load_calibration(choices.calibration)).of_trunk
+    folder = choices.pre_run
     if folder is None:
-        done = _pre_run(program, parameters, wanted, launch, quiet=as_json)
-        ended, folder = ended_early(done, as_json=as_json), done.folder
-        if ended is not None:
-            return ended
+        result = _pre_run(request, parameters, quiet=as_json)
+        status, folder = ended_early(result, as_json=as_json), result.folder
+        if status is not None:
+            return status
     state = observe_lab(lab)
-    counted = traffic_in(folder, lab, state, wanted.traffic)
+    counted = traffic_in(folder, lab, state, choices.traffic)
     sent = Traffic.of(lab, state, counted.byte_by_pair)
-    options = choose(
-        sent,
-        wanted.peaks(sent, counted.time_s),
+    rules = Rules(
         knob.knob,
         knob.method,
         watts,
-        abilities_of(lab, capabilities_of),
-        time_limit_s=wanted.time_limit_s,
-        seed=wanted.seed,
         hold_us=knob.hold_us,
+        time_limit_s=choices.time_limit_s,
+        seed=choices.seed,
     )
-    return Chosen(lab, options, Comparison.of(counted, sent, options, calibration=wanted.calibration))
+    options = choose(sent, choices.peaks(sent, counted.time_s), rules, abilities_of(lab, capabilities_of))
+    return Chosen(lab, options, Comparison.of(counted, sent, options, calibration=choices.calibration))
 
 
 def measure_choices(
-    program: str,
-    wanted: ChoiceOptions,
-    knob: KnobOptions,
+    request: ProgramChoices,
     trials: TrialOptions,
-    launch: LaunchOptions,
     views: ViewOptions,
     *,
     loop: LoopLevel | None,
@@ -97,14 +106,15 @@ def measure_choices(
 
     The exit status. LabError for options out of range, before the pre-run, and if there is nothing to measure.
     """
-    chosen = choose_links(program, wanted, knob, launch, as_json=as_json)
+    chosen = choose_links(request, as_json=as_json)
     if isinstance(chosen, int):
         return notice.ended(chosen, "its pre-run ended early")
     if len(chosen.options.regulations) == 1 and loop is None:
         raise LabError("no link can go under these peaks, so there is nothing to measure: give a larger --peak.")
     compared = replace(chosen.compared, looped=loop is not None, figure=trials.figure)
-    content = trials.added_to(launch.content(program, wanted.parameters, f"regulate-{program}"))
-    source = CommandLine(content | _factor(chosen.options, loop) | {"seed": wanted.seed})
+    launch, choices = request.launch, request.choices
+    content = trials.added_to(launch.content(request.program, choices.parameters, request.run_name))
+    source = CommandLine(content | _factor(chosen.options, loop) | {"seed": choices.seed})
     facts = {FACT: compared.plain()}
     run_options = RunOptions(launch.runs, quiet=as_json, views=views, loops=LoopsInTrials, facts=facts)
     result = run_new(experiment_of(source), source, run_options, Lateness.of)
@@ -122,12 +132,11 @@ def _factor(chosen: Options, loop: LoopLevel | None) -> dict[str, Any]:
     return content | {"factors": {FACTOR: {"kind": "regulation", "levels": list(choices), "choices": choices}}}
 
 
-def _pre_run(
-    program: str, parameters: dict[str, Any], wanted: ChoiceOptions, launch: LaunchOptions, *, quiet: bool
-) -> RunResult:
-    content = launch.content(program, parameters, f"regulate-{program}")
+def _pre_run(request: ProgramChoices, parameters: dict[str, Any], *, quiet: bool) -> RunResult:
+    launch = request.launch
+    content = launch.content(request.program, parameters, request.run_name)
     content["name"] = f"{content['name'][:50]}-pre-run"
     content |= {"blocks": 1, "guards": _COUNTING_GUARDS}
-    content["recordings"] = content["recordings"] | {"traffic": wanted.traffic == "messages"}
+    content["recordings"] = content["recordings"] | {"traffic": request.choices.traffic == "messages"}
     source = CommandLine(content)
     return run_new(experiment_of(source), source, RunOptions(launch.runs, quiet=quiet), Lateness.of)

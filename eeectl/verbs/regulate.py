@@ -56,10 +56,10 @@ def choose(
         Print JSON.
 
     """
-    from eee_testbed.eeectl.regulation.chosen import choose_links
+    from eee_testbed.eeectl.regulation.chosen import ProgramChoices, choose_links
     from eee_testbed.eeectl.regulation.measured import show_table
 
-    chosen = choose_links(program, choices, knob, launch, as_json=as_json)
+    chosen = choose_links(ProgramChoices(program, launch, choices, knob), as_json=as_json)
     if isinstance(chosen, int):
         return chosen
     show_table(None, chosen.lab, chosen.compared, as_json=as_json)
@@ -98,12 +98,11 @@ def run(
         What is printed at the end, and who is told.
 
     """
-    from eee_testbed.eeectl.regulation.chosen import measure_choices
+    from eee_testbed.eeectl.regulation.chosen import ProgramChoices, measure_choices
 
     with ending.telling.notice("regulate") as notice:
-        return measure_choices(
-            program, choices, knob, trials, launch, views, loop=None, notice=notice, as_json=ending.as_json
-        )
+        request = ProgramChoices(program, launch, choices, knob)
+        return measure_choices(request, trials, views, loop=None, notice=notice, as_json=ending.as_json)
 
 
 @regulate_app.command
@@ -187,13 +186,12 @@ def compare(
         What is printed at the end, and who is told.
 
     """
-    from eee_testbed.eeectl.regulation.chosen import measure_choices
+    from eee_testbed.eeectl.regulation.chosen import ProgramChoices, measure_choices
 
     with ending.telling.notice("regulate") as notice:
         loop = rules.level(settle_within)
-        return measure_choices(
-            program, choices, KnobOptions(), trials, launch, views, loop=loop, notice=notice, as_json=ending.as_json
-        )
+        request = ProgramChoices(program, launch, choices, KnobOptions())
+        return measure_choices(request, trials, views, loop=loop, notice=notice, as_json=ending.as_json)
 
 
 @regulate_app.command

@@ -153,58 +153,63 @@ class Options:
     """Of each peak, how many streams have other trees in the two methods' choices."""
 
 
-def choose(
-    traffic: Traffic,
-    peaks: Sequence[Peak],
-    knob: Knob,
-    method: Method,
-    watts: Watts,
-    abilities: Abilities,
-    *,
-    time_limit_s: float = 10.0,
-    seed: int = 1,
-    hold_us: int | None = None,
-) -> Options:
-    """Choices under each peak, and each proved to be reachable from the lab as it is; PlanError or LabError if not.
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How links are chosen: what happens to a link that is not needed, by which methods, and what a link draws.
 
-    `hold_us` goes with the knob `hold`.
+    `hold_us` is the hold time of the knob `hold`. `time_limit_s` and `seed` are those of the search for the least
+    power, for each peak.
     """
+
+    knob: Knob
+    method: Method
+    watts: Watts
+    hold_us: int | None = None
+    time_limit_s: float = 10.0
+    seed: int = 1
+
+
+def choose(traffic: Traffic, peaks: Sequence[Peak], rules: Rules, abilities: Abilities) -> Options:
+    """Choices under each peak, each proved to be reachable from the lab as it is; PlanError or LabError if not."""
     sleeping = traffic.sleeping()
-    network = _switchable(traffic, knob, abilities, sleeping)
-    found: list[Option] = []
+    network = _switchable(traffic, rules.knob, abilities, sleeping)
+    options: list[Option] = []
     apart: dict[str, int] = {}
     for peak in peaks:
-        levels = levels_of(network, knob, peak.byte_by_trunk, watts, members=True, sleeping=sleeping)
-        own = []
-        if method != "least":
-            own.append(
-                Option(
-                    f"peak {peak.text}", peak.text, levels, koibuchi(network, traffic.streams, traffic.trees, levels)
-                )
-            )
-        if method != "koibuchi":
-            best = least_power(network, traffic.streams, traffic.trees, levels, time_limit_s=time_limit_s, seed=seed)
-            own.append(Option(f"least {peak.text}", peak.text, levels, best))
-        if len(own) > 1:
-            apart[peak.text] = trees_differ(own[0].choice, own[1].choice)
-        bound = own[-1].choice.bound_watt or lower_bound(network, traffic.streams, levels)
-        own = [replace(option, choice=replace(option.choice, bound_watt=bound)) for option in own]
-        found += own
-    baseline = {number: own[0] for number, own in found[0].levels.items()}
-    chosen = {BASELINE: baseline_of(traffic.senders, trunks_on(traffic.lab, traffic.state))}
-    chosen |= {option.name: regulation_of(traffic.senders, option.choice) for option in found}
+        levels = levels_of(network, rules.knob, peak.byte_by_trunk, rules.watts, members=True, sleeping=sleeping)
+        choices = _by_method(traffic, network, levels, rules)
+        if len(choices) > 1:
+            apart[peak.text] = trees_differ(*choices.values())
+        bound = [*choices.values()][-1].bound_watt or lower_bound(network, traffic.streams, levels)
+        for method, choice in choices.items():
+            options.append(Option(f"{method} {peak.text}", peak.text, levels, replace(choice, bound_watt=bound)))
+    baseline = {number: levels[0] for number, levels in options[0].levels.items()}
+    regulations = {BASELINE: baseline_of(traffic.senders, trunks_on(traffic.lab, traffic.state))}
+    regulations |= {option.name: regulation_of(traffic.senders, option.choice) for option in options}
     same: dict[str, str] = {}
     kept: dict[str, Regulated] = {}
-    covered = covering(chosen, traffic.state, traffic.lab)
-    for name, one in {name: replace(one, hold_us=hold_us) for name, one in covered.items()}.items():
-        other = next((other for other, known in kept.items() if known == one), None)
-        if other is None:
-            kept[name] = one
+    for name, covered in covering(regulations, traffic.state, traffic.lab).items():
+        regulation = replace(covered, hold_us=rules.hold_us)
+        twin = next((other for other, before in kept.items() if before == regulation), None)
+        if twin is None:
+            kept[name] = regulation
         else:
-            same[name] = other
-    for one in kept.values():
-        plan_for(Site.of(traffic.lab, abilities), traffic.state, one)
-    return Options(tuple(found), baseline, kept, same, apart)
+            same[name] = twin
+    for regulation in kept.values():
+        plan_for(Site.of(traffic.lab, abilities), traffic.state, regulation)
+    return Options(tuple(options), baseline, kept, same, apart)
+
+
+def _by_method(traffic: Traffic, network: Network, levels: Levels, rules: Rules) -> dict[str, Choice]:
+    """What each method chooses, by the first word of its options' names; the least power last."""
+    choices: dict[str, Choice] = {}
+    if rules.method != "least":
+        choices["peak"] = koibuchi(network, traffic.streams, traffic.trees, levels)
+    if rules.method != "koibuchi":
+        choices["least"] = least_power(
+            network, traffic.streams, traffic.trees, levels, time_limit_s=rules.time_limit_s, seed=rules.seed
+        )
+    return choices
 
 
 def _switchable(traffic: Traffic, knob: Knob, abilities: Abilities, sleeping: Collection[int]) -> Network:

@@ -15,8 +15,8 @@ from eee_testbed.controller.planning.trees import shortest_routes
 from eee_testbed.controller.planning.wishes import Eee
 from eee_testbed.lab.errors import LabError
 from eee_testbed.measuring.experiments.level_wishes import level_of, regulation_at
-from eee_testbed.measuring.regulating.choosing import BASELINE, Traffic, byte_text, choose, peak_named, swept
-from eee_testbed.regulation.levels import assumed_watts
+from eee_testbed.measuring.regulating.choosing import BASELINE, Rules, Traffic, byte_text, choose, peak_named, swept
+from eee_testbed.regulation.levels import Knob, assumed_watts
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.starts import named
 from tests.support.labs.toy_lab import ToyDriver
@@ -56,7 +56,7 @@ def test_a_sweep_begins_where_nothing_more_is_possible_and_ends_where_everything
     amounts = [min(peak.byte_by_trunk.values()) for peak in peaks]
     assert amounts[0] == pytest.approx(traffic.busiest_byte, rel=0.01)
     assert amounts == sorted(amounts)
-    chosen = choose(traffic, peaks, "off", "both", assumed_watts, UNLIMITED)
+    chosen = choose(traffic, peaks, Rules("off", "both", assumed_watts), UNLIMITED)
     offs = [len(option.choice.off) for option in chosen.options]
     assert offs[-2:] == [9, 9]
     assert offs[::2] == sorted(offs[::2])
@@ -66,9 +66,9 @@ def test_a_sweep_begins_where_nothing_more_is_possible_and_ends_where_everything
 
 
 @pytest.mark.parametrize("knob", ["speed", "eee"])
-def test_other_knobs_leave_every_trunk_on(knob: str) -> None:
+def test_other_knobs_leave_every_trunk_on(knob: Knob) -> None:
     traffic = _traffic()
-    chosen = choose(traffic, swept(traffic, 3), knob, "koibuchi", assumed_watts, UNLIMITED)  # type: ignore[arg-type]
+    chosen = choose(traffic, swept(traffic, 3), Rules(knob, "koibuchi", assumed_watts), UNLIMITED)
     assert not any(option.choice.off for option in chosen.options)
     assert any(option.choice.watt < sum(level.watt for level in chosen.baseline.values()) for option in chosen.options)
 
@@ -82,7 +82,7 @@ def test_a_hold_time_is_set_where_an_end_can_and_other_links_stay_as_they_are() 
     traffic = _traffic()
     (peak,) = [peak_named("1GB", traffic.network, 1.0)]
     able = LAB.switches[0].name
-    chosen = choose(traffic, [peak], "hold", "koibuchi", assumed_watts, _holding(able), hold_us=500)
+    chosen = choose(traffic, [peak], Rules("hold", "koibuchi", assumed_watts, hold_us=500), _holding(able))
     (option,) = chosen.options
     sleeping = {number for number, level in option.choice.levels.items() if level.eee}
     trunks = traffic.network.trunks
@@ -102,7 +102,7 @@ def test_a_hold_time_that_no_switch_can_set_is_refused_with_the_families() -> No
     traffic = _traffic()
     peak = peak_named("1GB", traffic.network, 1.0)
     with pytest.raises(LabError, match=f"no switch of lab {LAB.name} can set a hold time .{LAB.switches[0].family}"):
-        choose(traffic, [peak], "hold", "koibuchi", assumed_watts, _holding(), hold_us=500)
+        choose(traffic, [peak], Rules("hold", "koibuchi", assumed_watts, hold_us=500), _holding())
 
 
 def test_a_hold_time_is_refused_where_eee_is_on_already() -> None:
@@ -113,11 +113,8 @@ def test_a_hold_time_is_refused_where_eee_is_on_already() -> None:
         choose(
             replace(traffic, state=on),
             [peak_named("1GB", traffic.network, 1.0)],
-            "hold",
-            "koibuchi",
-            assumed_watts,
+            Rules("hold", "koibuchi", assumed_watts, hold_us=500),
             _holding(LAB.switches[0].name),
-            hold_us=500,
         )
 
 
@@ -127,16 +124,16 @@ def test_links_that_have_eee_on_sleep_at_the_baseline_and_keep_it() -> None:
     every = list(LAB.trunks())
     asleep = replace(traffic, state=plan_for(Site(LAB), traffic.state, Eee(named(every), on=True)).end)
     (peak,) = [peak_named("1GB", traffic.network, 1.0)]
-    chosen = choose(asleep, [peak], "off", "koibuchi", assumed_watts, UNLIMITED)
+    chosen = choose(asleep, [peak], Rules("off", "koibuchi", assumed_watts), UNLIMITED)
     assert sum(level.watt for level in chosen.baseline.values()) == pytest.approx(0.5 * len(every))
     (option,) = chosen.options
     assert option.choice.watt == pytest.approx(0.5 * (len(every) - len(option.choice.off)))
     after = plan_for(Site(LAB), asleep.state, chosen.regulations[option.name]).end
     assert all(after.port(end.device, end.port).eee for link in every for end in (link.a, link.b))
     with pytest.raises(LabError, match="EEE is on at every link already"):
-        choose(asleep, [peak], "eee", "koibuchi", assumed_watts, UNLIMITED)
+        choose(asleep, [peak], Rules("eee", "koibuchi", assumed_watts), UNLIMITED)
     some = replace(traffic, state=plan_for(Site(LAB), traffic.state, Eee(named(every[:2]), on=True)).end)
-    chosen = choose(some, [peak], "eee", "koibuchi", assumed_watts, UNLIMITED)
+    chosen = choose(some, [peak], Rules("eee", "koibuchi", assumed_watts), UNLIMITED)
     assert {n for n, level in chosen.baseline.items() if level.eee} == {link.number for link in every[:2]}
     assert all(level.eee for level in chosen.options[0].choice.levels.values())
 
@@ -148,7 +145,8 @@ def test_bridges_are_not_slowed_down() -> None:
     state = make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).end
     traffic = Traffic.of(lab, state, {("n01", "n03"): 1})
     (bridge,) = traffic.bridges()
-    chosen = choose(traffic, [peak_named("1GB", traffic.network, 1.0)], "speed", "both", assumed_watts, UNLIMITED)
+    peak = peak_named("1GB", traffic.network, 1.0)
+    chosen = choose(traffic, [peak], Rules("speed", "both", assumed_watts), UNLIMITED)
     for option in chosen.options:
         assert {n for n, level in option.choice.levels.items() if level.name == "on"} == {bridge}
 
@@ -160,7 +158,7 @@ def test_an_aggregate_goes_off_as_a_whole() -> None:
     hosts = [host.name for host in lab.hosts]
     traffic = Traffic.of(lab, state, {(a, b): 1000 for a in hosts for b in hosts if a != b})
     peak = peak_named("1MB", traffic.network, 1.0)
-    chosen = choose(traffic, [peak], "off", "both", assumed_watts, UNLIMITED)
+    chosen = choose(traffic, [peak], Rules("off", "both", assumed_watts), UNLIMITED)
     (lag,) = (number for number, trunk in traffic.network.trunks.items() if trunk.width == 3)
     assert all(option.choice.off == {lag} for option in chosen.options)
 
@@ -186,6 +184,6 @@ def test_trunks_of_in_band_management_stay() -> None:
     traffic = Traffic.of(lab, State(switches), {})
     fixed = {number for number, trunk in traffic.network.trunks.items() if not trunk.switchable}
     assert fixed == {first.number, second.number}
-    chosen = choose(traffic, [peak_named("1MB", traffic.network, 1.0)], "off", "both", assumed_watts, UNLIMITED)
+    chosen = choose(traffic, [peak_named("1MB", traffic.network, 1.0)], Rules("off", "both", assumed_watts), UNLIMITED)
     assert {option.choice.off.isdisjoint(fixed) for option in chosen.options} == {True}
     assert all(option.choice.off for option in chosen.options)

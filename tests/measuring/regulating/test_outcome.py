@@ -17,7 +17,7 @@ from eee_testbed.controller.planning.trees import shortest_routes
 from eee_testbed.eeectl.regulation.outcome_text import notes_of, percent, show
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.model import Outlet
-from eee_testbed.measuring.regulating.choosing import BASELINE, Traffic, choose, peak_named, swept
+from eee_testbed.measuring.regulating.choosing import BASELINE, Rules, Traffic, choose, peak_named, swept
 from eee_testbed.measuring.regulating.comparison import FACT, Comparison, comparison_in
 from eee_testbed.measuring.regulating.outcome import loop_phases, network_watts, rows_of
 from eee_testbed.measuring.regulating.pre_run import PreRun, traffic_in
@@ -45,7 +45,7 @@ def _compared(*, looped: bool = False) -> Comparison:
     counted = PreRun({("n01", "n03"): 1000}, 1.0, "by hand")
     traffic = Traffic.of(LAB, _routed(), counted.byte_by_pair)
     peak = peak_named("1MB", traffic.network, counted.time_s)
-    chosen = choose(traffic, [peak], "off", "koibuchi", assumed_watts, UNLIMITED)
+    chosen = choose(traffic, [peak], Rules("off", "koibuchi", assumed_watts), UNLIMITED)
     return Comparison.of(counted, traffic, chosen, looped=looped)
 
 
@@ -222,7 +222,7 @@ def test_what_is_compared_is_read_from_the_run_as_it_was_written(tmp_path: Path,
     """Levels without a limit, too: with the knob `eee` links that stay awake carry any amount."""
     counted = PreRun({("n01", "n03"): 1000}, 1.0, "by hand")
     traffic = Traffic.of(LAB, _routed(), counted.byte_by_pair)
-    chosen = choose(traffic, swept(traffic, 2), knob, "both", assumed_watts, UNLIMITED)
+    chosen = choose(traffic, swept(traffic, 2), Rules(knob, "both", assumed_watts), UNLIMITED)
     compared = Comparison.of(counted, traffic, chosen, looped=True, figure="rate", calibration=tmp_path / "power.yaml")
     with Run.create(tmp_path, "x", {FACT: compared.plain()}) as run:
         pass
