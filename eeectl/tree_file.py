@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from eee_testbed.controller.planning.wishes import Routes
 from eee_testbed.lab.errors import InventoryError, PlanError, Problem, UnreadableFile
 from eee_testbed.lab.model import Lab
 from eee_testbed.lab.named_links import trunk_named
@@ -27,17 +28,17 @@ class WrittenTree(BaseModel):
     links: tuple[str | int, ...]
 
 
-class WrittenTrees(BaseModel):
+class TreeFile(BaseModel):
     """The whole file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     trees: tuple[WrittenTree, ...]
 
 
-def read_trees(file: Path, lab: Lab) -> tuple[tuple[tuple[str, ...], frozenset[int]], ...]:
+def read_trees(file: Path, lab: Lab) -> Routes:
     """Switches and cable numbers of each tree; InventoryError or PlanError if the file is wrong."""
     try:
-        written = WrittenTrees.model_validate(read_yaml(file, "name a readable file of trees"))
+        written = TreeFile.model_validate(read_yaml(file, "name a readable file of trees"))
     except UnreadableFile as error:
         raise PlanError(str(error)) from error
     except ValidationError as error:

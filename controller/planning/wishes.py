@@ -15,18 +15,21 @@ PolicyName = Literal["shortest", "star", "one", "file"]
 
 LinkLevel = Literal["on", "off", "half"]
 
-WrittenTrees = tuple[tuple[tuple[str, ...], frozenset[int]], ...]
-"""Of each tree the switches whose hosts send over it, and its trunks."""
+Routes = tuple[tuple[tuple[str, ...], frozenset[int]], ...]
+"""Of each tree, the names of those who send over it, and the numbers of its trunks."""
 
 
 @dataclass(frozen=True, slots=True)
 class MultiTree:
-    """Multi-tree routing: trees by a policy over all trunks but those that are `off`, which are shut."""
+    """Multi-tree routing: trees by a policy over all trunks but those that are `off`, which are shut.
+
+    `trees`, of the policy `file`: switches whose hosts send over a tree.
+    """
 
     policy: PolicyName = "shortest"
     roots: tuple[str, ...] = ()
     trees_per_switch: int = 1
-    trees: WrittenTrees = ()
+    trees: Routes = ()
     off: tuple[int, ...] = ()
     statics: Statics = "needed"
     kind: Literal["multi-tree"] = "multi-tree"
@@ -116,12 +119,12 @@ class TakeDownLag:
 class Regulated:
     """What links and hosts are set to. Trunks by number; those that are not named stay as they are.
 
-    `routes`: hosts of one switch, and the trunks of the tree that they send over. `speed_mbps` None: negotiated.
+    `routes`: hosts of one switch that send over a tree. `speed_mbps` None: negotiated.
     `hold_us`: the hold time of links whose EEE is switched on, where an end can set it; None: as it is.
     `cables`: of a LAG that is on, how many of its cables are. No new tree gets a VID of `spared`.
     """
 
-    routes: tuple[tuple[tuple[str, ...], frozenset[int]], ...]
+    routes: Routes
     on: frozenset[int]
     off: frozenset[int] = frozenset()
     speed_mbps: Mapping[int, int | None] = field(default_factory=dict)
