@@ -59,6 +59,24 @@ class Interval:
         return low, high
 
     @property
+    def above_percent(self) -> "Interval":
+        """Of a ratio: by how many percent it is above 1.
+
+        >>> print(Interval(1.5, 1.25, 2.0).above_percent)
+        50 (25 - 100)
+        """
+        return Interval(100 * (self.value - 1), 100 * (self.low - 1), 100 * (self.high - 1))
+
+    @property
+    def below_percent(self) -> "Interval":
+        """Of a ratio: by how many percent it is below 1, such as what is saved.
+
+        >>> print(Interval(0.75, 0.5, 1.25).below_percent)
+        25 (-25 - 50)
+        """
+        return Interval(100 * (1 - self.value), 100 * (1 - self.high), 100 * (1 - self.low))
+
+    @property
     def half_width(self) -> float:
         """Half of the interval's length."""
         return (self.high - self.low) / 2

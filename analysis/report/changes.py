@@ -87,10 +87,10 @@ def percent_of(time: Comparison) -> Interval:
     """By how much the second run time is longer, percent; NaN as ends where too few blocks say nothing of chance."""
     found = time.ratio
     low, high = (found.low, found.high) if time.has_interval else (_NAN, _NAN)
-    return Interval(100 * (found.value - 1), 100 * (low - 1), 100 * (high - 1))
+    return Interval(found.value, low, high).above_percent
 
 
 def saved_percent_of(base: StatePoint, point: StatePoint) -> Interval | None:
     """Share of the network's joules that a state saves against its base, percent; None if a meter did not tell."""
     left = joules_compared(base, point)
-    return None if left is None else Interval(*(100 * (1 - end) for end in (left.value, left.high, left.low)))
+    return None if left is None else left.below_percent

@@ -89,8 +89,7 @@ def _joule_row(one: Difference, names: Mapping[Configuration, str]) -> tuple[Cel
     joules, ratio = one.joules, one.joule_ratio
     if joules is None or ratio is None:
         raise AssertionError("rows are only of differences with joules")
-    more = Interval(*(100 * (end - 1) for end in (ratio.value, ratio.low, ratio.high)))
-    return (*_what(one, names), joules.a.value, joules.b.value, more, *joules.counts)
+    return (*_what(one, names), joules.a.value, joules.b.value, ratio.above_percent, *joules.counts)
 
 
 def _what(one: Difference, names: Mapping[Configuration, str]) -> tuple[Cell, ...]:

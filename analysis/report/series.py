@@ -170,8 +170,7 @@ def saved_percent(one: Series, point: StatePoint) -> Interval:
     base, now = one.points[0].network_watt, point.network_watt
     if base is None or now is None or point is one.points[0]:
         return Interval(0.0, 0.0, 0.0)
-    rest = ratio(now.interval, base.interval)
-    return Interval(100 * (1 - rest.value), 100 * (1 - rest.high), 100 * (1 - rest.low))
+    return ratio(now.interval, base.interval).below_percent
 
 
 def slower_percent(one: Series, point: StatePoint) -> Spread:
@@ -182,7 +181,7 @@ def slower_percent(one: Series, point: StatePoint) -> Spread:
         value = 100 * (point.time_s.interval.value / one.points[0].time_s.interval.value - 1)
         return Spread(Interval(value, value, value), count)
     ends = (time.ratio.low, time.ratio.high) if time.has_interval else (time.ratio.value, time.ratio.value)
-    return Spread(Interval(*(100 * (end - 1) for end in (time.ratio.value, *ends))), count)
+    return Spread(Interval(time.ratio.value, *ends).above_percent, count)
 
 
 def performance(one: Series, point: StatePoint) -> Interval:

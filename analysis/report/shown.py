@@ -102,7 +102,7 @@ def _change_percent(base: Mapping[int, list[float]], point: Mapping[int, list[fl
         return None
     if math.isnan(found.ratio.value):
         return None
-    return _ends(Interval(*(100 * (end - 1) for end in (found.ratio.value, found.ratio.low, found.ratio.high))), found)
+    return _ends(found.ratio.above_percent, found)
 
 
 def _values(

@@ -187,12 +187,12 @@ class NetworkReplays:
             what_if=question.what_if,
             where=self._description.name,
             time_s=time_s,
-            slowdown_percent=Interval(*(100 * (value - 1) for value in (slower.value, slower.low, slower.high))),
+            slowdown_percent=slower.above_percent,
             rest_percent=spread([100 * self._rest(one) for one in sleeps], least=0.0, most=100.0),
             network_watt=watt,
             network_joule=None if watt is None else product(watt, time_s),
             all_joule=None if all_watt is None else product(all_watt, time_s),
-            saved_percent=Interval(*(100 * (1 - value) for value in (energy.value, energy.high, energy.low))),
+            saved_percent=energy.below_percent,
             warnings=(*question.warnings(self._calibration), *self._cards(question), *warnings),
         )
 

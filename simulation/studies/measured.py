@@ -136,18 +136,13 @@ def _energies(
     return Energies(
         labels,
         own[0].labels[_AXIS],
-        Interval(*(100 * (one - 1) for one in (slower.value, slower.low, slower.high))),
+        slower.above_percent,
         product(_watt(by_paper), time_s),
-        _saved(product(around([one.ratio for one in by_paper]), slower)),
+        product(around([one.ratio for one in by_paper]), slower).below_percent,
         product(_watt([mine]), time_s),
-        _saved(product(mine.ratio, slower)),
+        product(mine.ratio, slower).below_percent,
     )
 
 
 def _watt(powers: Sequence[ModelPower]) -> Interval:
     return around([one.watt for one in powers if one.watt is not None])
-
-
-def _saved(energy: Interval) -> Interval:
-    """In percent, of energy as a share of that with links always on."""
-    return Interval(*(100 * (1 - one) for one in (energy.value, energy.high, energy.low)))
