@@ -25,11 +25,10 @@ from eee_testbed.simulation.studies.expand import Case, cases_of, workload_axes
 from eee_testbed.simulation.studies.measured import (
     MEASURED,
     Energies,
-    MeasuredPower,
     is_draw,
-    read_power,
     with_measured,
 )
+from eee_testbed.simulation.studies.measured_power import MeasuredPower, read_power
 from eee_testbed.simulation.studies.pairs import pairs_of
 from eee_testbed.simulation.studies.points import StudyPoint, StudyTask, tasks_of
 from eee_testbed.simulation.studies.results import POINTS, StudyResults, read_links
@@ -50,13 +49,16 @@ _SAY_EVERY_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class StudyOptions:
-    """What is asked of a study: its whole set, advice in place of statements, a calibration's watts, a page, JSON."""
+    """What is asked of a study: its whole set, advice in place of statements, a page, JSON.
+
+    `power` is a calibration, and which switch and link of it, as `read_power` takes them; None: the papers' watts.
+    """
 
     whole: bool
     advise: bool
     report: bool
     as_json: bool
-    power: Path | None = None
+    power: str | None = None
 
 
 def simulate_study_file(file: Path, output: Path | None, pool: Pool, processes: int, options: StudyOptions) -> int:
@@ -67,6 +69,7 @@ def simulate_study_file(file: Path, output: Path | None, pool: Pool, processes: 
     power = read_power(options.power) if options.power is not None else None
     if power is not None:
         cases = with_measured(cases, power)
+        _stderr().print(power.taken())
     whole_name = study.name + (_WHOLE if whole and study.reduced is not None else "")
     folder = output or Path(_FOLDER) / (whole_name + (f"-{MEASURED}" if power is not None else ""))
     results = StudyResults(folder, cases)
@@ -112,11 +115,12 @@ def _show(found: "StudyReport", folder: Path, page: Path | None, options: StudyO
     if options.as_json:
         plain: dict[str, Any] = {"folder": str(folder), "points": len(found.data.pairs)}
         plain |= {"statements": [_statement(one) for one in statements], "choices": [_choice(one) for one in choices]}
-        plain |= {"energies": [_energies(one) for one in found.energies]} if found.power is not None else {}
+        if found.power is not None:
+            plain |= {"energies": [_energies(one) for one in found.energies], "taken": found.power.taken()}
         print(json.dumps(plain | ({"report": str(page)} if page else {}), indent=1))
         return
     if options.advise:
-        _print_choices(found.study.name, choices)
+        _print_choices(found.study.name, choices, found.power)
     else:
         _print_statements(statements)
     if found.power is not None:
@@ -171,9 +175,12 @@ def _print_statements(statements: Sequence["Judged"]) -> None:
     print_table(Console(), table, markup=False)
 
 
-def _print_choices(name: str, choices: Sequence["Choice"]) -> None:
+def _print_choices(name: str, choices: Sequence["Choice"], power: MeasuredPower | None) -> None:
     """Those that are beaten are struck out."""
-    table = Table(title=f"{name}: which choice for these jobs", box=SIMPLE_HEAD, pad_edge=False)
+    from eee_testbed.simulation.report.measured import of_choices  # noqa: PLC0415 - drawing takes a second to load
+
+    title = f"{name}: which choice for these jobs"
+    table = Table(title=title, caption=of_choices(power), box=SIMPLE_HEAD, pad_edge=False)
     for column in ("choice", "run time", "network", "cluster", "beaten by"):
         table.add_column(column, justify="left" if column in ("choice", "beaten by") else "right")
     for one in choices:
@@ -213,7 +220,7 @@ def _run(
     study: Study, tasks: Sequence[StudyTask], results: StudyResults, pool: Pool, processes: int, *, whole: bool
 ) -> None:
     """Say what it will cost, and simulate what is missing."""
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    console = _stderr()
     todo = missing(tasks, results)
     console.print(f"{study.name}: {len(tasks)} points{'' if whole else ' in the reduced set'}, {len(todo)} to simulate")
     if not whole and study.reduced is not None:
@@ -239,6 +246,10 @@ def _run(
         )
 
     simulate_study(todo, results, pool, done)
+
+
+def _stderr() -> Console:
+    return Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 def _every(seconds: float, console: Console) -> Callable[[int, int], None]:

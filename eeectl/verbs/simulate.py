@@ -51,7 +51,7 @@ def simulate(
     best: Annotated[bool, Parameter(negative="")] = False,
     whole: Annotated[bool, Parameter(negative="")] = False,
     advise: Annotated[bool, Parameter(negative="")] = False,
-    power: Path | None = None,
+    power: str | None = None,
     bound_slowdown: Annotated[float, Parameter(validator=Number(gte=0))] = 1.0,
     report: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -79,7 +79,8 @@ def simulate(
     advise
         For a study: make a page of the networks and policies that no other beats in both run time and energy.
     power
-        Of a study: a calibration of `eeectl fit`. Adds links with its hold, Ts and Tw, and energy with its watts.
+        Of a study: a calibration of `eeectl fit`, FILE[:SWITCH[:LINK]]; default: the first switch and the first link.
+        Adds links with its hold, Ts and Tw, and energy with its watts, also of what --advise compares.
     bound_slowdown
         With --best: the slowdown that is allowed, in percent.
     report
@@ -117,7 +118,7 @@ def simulate(
         return _simulate(description, folder, pool, report=report, as_json=as_json)
 
 
-def _of_studies(*, whole: bool, advise: bool, power: Path | None) -> str:
+def _of_studies(*, whole: bool, advise: bool, power: str | None) -> str:
     """An option that is given and that studies alone have, or nothing."""
     given = {"--whole": whole, "--advise": advise, "--power": power is not None}
     return next((name for name, is_given in given.items() if is_given), "")

@@ -1,7 +1,6 @@
 """A section of a study's page: energy with a calibration's watts beside the paper's."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from matplotlib.figure import Figure
@@ -9,7 +8,8 @@ from matplotlib.figure import Figure
 from eee_testbed.analysis.report.drawing import Drawing, draw, error_bars, label, series_style
 from eee_testbed.analysis.report.section import Section
 from eee_testbed.analysis.report.table import Cell, Column, Table
-from eee_testbed.simulation.studies.measured import Energies, MeasuredPower
+from eee_testbed.simulation.studies.measured import Energies
+from eee_testbed.simulation.studies.measured_power import MeasuredPower
 
 _MANY: Final = 40
 """Rows of a table that a page shows open."""
@@ -40,8 +40,8 @@ def measured(found: Sequence[Energies], power: MeasuredPower) -> Section:
 def remarks(power: MeasuredPower) -> list[str]:
     """What a reader should know, in sentences."""
     routers = (
-        f"Every router is taken to be {power.switch_name} of {Path(power.file).name}: its base, its ports and what "
-        "they save asleep. The paper's watts are those of Andújar et al. (2023), Eq. 1 to 3."
+        f"{power.taken()} Every router is taken to be {power.switch_name}: its base, its ports and what they save "
+        "asleep. The paper's watts are those of Andújar et al. (2023), Eq. 1 to 3."
     )
     energy = (
         "Energy is that of the switches alone. Intervals (95 %) have the seeds, the errors of watts and, for links "
@@ -51,6 +51,19 @@ def remarks(power: MeasuredPower) -> list[str]:
     if power.policy is None:
         found.append("The calibration has no links that sleep, so that no times of links are added.")
     return [*found, power.note] if power.note else found
+
+
+def of_choices(power: MeasuredPower | None) -> str:
+    """Whose watts choices are compared by, in sentences."""
+    if power is None:
+        return "Energy is by the watts of Andújar et al. (2023), Eq. 1 to 7."
+    nodes = "those of Andújar et al. (2023), as the calibration has none that were measured busy"
+    if power.node is not None:
+        nodes = f"{power.node_name}, idle and busy by the share of time that they compute"
+    return (
+        f"Energy is by measured watts: every router is {power.switch_name}, nodes are {nodes}. Intervals have the "
+        "seeds and the errors of watts, but not those of hold, Ts and Tw."
+    )
 
 
 def _figure(found: Sequence[Energies], power: MeasuredPower) -> Drawing:

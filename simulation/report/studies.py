@@ -13,11 +13,12 @@ from eee_testbed.analysis.report.section import Section
 from eee_testbed.analysis.report.table import Cell, Column, Table
 from eee_testbed.simulation.replay.comparison import over_seeds
 from eee_testbed.simulation.report.beyond import BEYOND
-from eee_testbed.simulation.report.measured import measured
+from eee_testbed.simulation.report.measured import measured, of_choices
 from eee_testbed.simulation.report.study_figures import distributions, front, trade_offs
-from eee_testbed.simulation.studies.advise import Choice, advised
+from eee_testbed.simulation.studies.advise import Choice, advised, by_papers
 from eee_testbed.simulation.studies.elsewhere import statements_of
-from eee_testbed.simulation.studies.measured import Energies, MeasuredPower, energies_of
+from eee_testbed.simulation.studies.measured import Energies, energies_of, energy_with
+from eee_testbed.simulation.studies.measured_power import MeasuredPower
 from eee_testbed.simulation.studies.pairs import Pair, by
 from eee_testbed.simulation.studies.papers import PAPERS
 from eee_testbed.simulation.studies.statement import Judged, Outcome, StudyData, judged
@@ -59,8 +60,9 @@ class StudyReport:
 
     @property
     def choices(self) -> list[Choice]:
-        """What programs can run on, the best first."""
-        return advised(self.data.pairs, self.workloads)
+        """What programs can run on, the best first; with the calibration's watts, if there is one."""
+        energy = by_papers if self.power is None else energy_with(self.data.cases, self.power)
+        return advised(self.data.pairs, self.workloads, energy)
 
 
 def report_of(found: StudyReport) -> Report:
@@ -70,7 +72,7 @@ def report_of(found: StudyReport) -> Report:
     sections = [_compared(statements)] if statements else []
     sections += [BEYOND[name](found.data.pairs) for name in found.study.shows]
     sections += [measured(found.energies, found.power)] if found.power is not None else []
-    sections += [_figures(found), _advice(choices), _simulated(found)]
+    sections += [_figures(found), _advice(choices, found.power), _simulated(found)]
     return Report(_findings(found, statements, choices), None, None, tuple(sections), doubts_of(sections), ())
 
 
@@ -167,7 +169,7 @@ def _figures(found: StudyReport) -> Section:
     return Section("figures", "Run time, savings and energy", text, drawings, (table,))
 
 
-def _advice(choices: Sequence[Choice]) -> Section:
+def _advice(choices: Sequence[Choice], power: MeasuredPower | None) -> Section:
     columns = (
         Column("choice"), Column("run time", "s"), Column("energy of the network", "J"),
         Column("energy of the cluster", "J"), Column("seeds"), Column("beaten by"),
@@ -177,7 +179,7 @@ def _advice(choices: Sequence[Choice]) -> Section:
     ]
     text = (
         "All workloads one after the other. A choice is beaten if another is not worse in any mean, and better in one "
-        "beyond both 95 % intervals."
+        f"beyond both 95 % intervals. {of_choices(power)}"
     )
     drawings = (front(choices),) if choices else ()
     return Section(

@@ -1,16 +1,14 @@
 """A study with measured switches: links with a calibration's times, and its watts beside the papers'.
 
-To each case whose links never sleep a case is added with the policy of the calibration's first link (hold, Ts, Tw), and
-one for each draw of these times from their intervals; the k-th draw takes the seeds in turn. Watts are computed from
-points: those of a switch of the calibration, which each router is taken to be, and those of Andújar et al. (2023).
+To each case whose links never sleep a case is added with the policy of a calibration's link (hold, Ts, Tw), and one for
+each draw of these times from their intervals; the k-th draw takes the seeds in turn. Watts are computed from points:
+those of a switch of the calibration, which each router is taken to be, and those of Andújar et al. (2023).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-from eee_testbed.analysis.calibration import Calibration, LinkPolicy, SwitchPower, load_calibration
 from eee_testbed.analysis.interval import Interval
 from eee_testbed.analysis.predict.asked_mode import asked_mode
 from eee_testbed.analysis.predict.sampling import Sampler
@@ -18,42 +16,21 @@ from eee_testbed.analysis.predict.what_if import parse_what_if
 from eee_testbed.lab.errors import LabError
 from eee_testbed.simulation.description import Description
 from eee_testbed.simulation.link_times import link_times
-from eee_testbed.simulation.power_models import ModelPower, andujar, fitted
+from eee_testbed.simulation.power_models import Carried, ModelPower, andujar, fitted
 from eee_testbed.simulation.replay.carried import carried_of, measured_mbps, packet_bits
+from eee_testbed.simulation.replay.comparison import utilization
 from eee_testbed.simulation.replay.on_network import node_links_follow, rate_mbps
 from eee_testbed.simulation.replay.prediction import with_policy
-from eee_testbed.simulation.spreads import DRAWS, around, product, spread
+from eee_testbed.simulation.spreads import DRAWS, around, product, spread, total
+from eee_testbed.simulation.studies.advise import EnergyOf
 from eee_testbed.simulation.studies.expand import Case
+from eee_testbed.simulation.studies.measured_power import MeasuredPower
 from eee_testbed.simulation.studies.pairs import Pair
 
 MEASURED: Final = "measured"
 """Value of the axis of links that a calibration adds; its draws are measured-1, measured-2, ..."""
 
 _AXIS: Final = "links"
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredPower:
-    """A calibration's first switch, and the policy of its first link; None: it has none, or its links do not sleep."""
-
-    file: str
-    switch_name: str
-    switch: SwitchPower
-    policy: LinkPolicy | None
-    note: str
-
-
-def read_power(path: Path) -> MeasuredPower:
-    """Of a calibration file; LabError if it cannot be read, or has no watts, or has links that coalesce."""
-    found: Calibration = load_calibration(path)
-    name, switch = next(iter(found.power.switches.items()), ("", None))
-    if switch is None:
-        raise LabError(f"{path} has no power of a switch: `eeectl fit` a run that measured one, and use its file.")
-    policy = next(iter(found.links.values()), None)
-    if policy is not None and policy.kind == "coalescing":
-        raise LabError(f"{path} has links that coalesce, which programs are not replayed on: fit links that do not.")
-    sleeps = policy is not None and policy.kind != "off"
-    return MeasuredPower(str(path), name, switch, policy if sleeps else None, found.power.note)
 
 
 def with_measured(cases: Sequence[Case], power: MeasuredPower) -> list[Case]:
@@ -91,6 +68,34 @@ def with_measured(cases: Sequence[Case], power: MeasuredPower) -> list[Case]:
 def is_draw(pair: Pair) -> bool:
     """Whether its links have drawn times."""
     return pair.labels.get(_AXIS, "").startswith(f"{MEASURED}-")
+
+
+def energy_with(cases: Sequence[Case], power: MeasuredPower) -> EnergyOf:
+    """What judges choices by measured watts: energy of the network and of the cluster of a point, in J.
+
+    Nodes are the calibration's, idle and busy by the share of time that they compute; without one, the paper's.
+    """
+    described = {case.key: case.description for case in cases}
+
+    def energy(pair: Pair) -> tuple[Interval, Interval]:
+        description, time_s = described[pair.point.key[0]], pair.run_time_s
+        carried = carried_of(description, pair.point.replayed)
+        network = _times(_watt([_by_switch([carried], description, power)]), time_s)
+        return network, total(network, _nodes_joule(pair, power))
+
+    return energy
+
+
+def _nodes_joule(pair: Pair, power: MeasuredPower) -> Interval:
+    if power.node is None or power.node.loaded_watt is None:
+        return _times(Interval(1.0, 1.0, 1.0), pair.cluster_joule - pair.network_joule)
+    busy = utilization(pair.point.replayed)
+    watt = total(_times(power.node.idle_watt.interval, 1 - busy), _times(power.node.loaded_watt.interval, busy))
+    return _times(watt, pair.machine.nodes * pair.run_time_s)
+
+
+def _times(one: Interval, factor: float) -> Interval:
+    return Interval(*(factor * end for end in (one.value, one.low, one.high)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +136,7 @@ def _energies(
     time_s = spread([pair.run_time_s for pair in own], 0.0)
     slower = spread([pair.run_time_s / pair.awake.replayed.run_time_s for pair in own], 0.0)
     by_paper = [andujar(one) for one in carried]
-    mbps = measured_mbps(description, power.switch) or 0  # `with_measured` has refused rates that were not measured
-    mine = fitted(carried, power.switch, mbps, packet_bits(description))
+    mine = _by_switch(carried, description, power)
     return Energies(
         labels,
         own[0].labels[_AXIS],
@@ -142,6 +146,11 @@ def _energies(
         product(_watt([mine]), time_s),
         product(mine.ratio, slower).below_percent,
     )
+
+
+def _by_switch(carried: Sequence[Carried], description: Description, power: MeasuredPower) -> ModelPower:
+    mbps = measured_mbps(description, power.switch) or 0  # `with_measured` has refused rates that were not measured
+    return fitted(carried, power.switch, mbps, packet_bits(description))
 
 
 def _watt(powers: Sequence[ModelPower]) -> Interval:

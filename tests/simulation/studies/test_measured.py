@@ -7,8 +7,10 @@ import pytest
 from eee_testbed.analysis.calibration import Estimate, PortPower, SwitchPower
 from eee_testbed.lab.errors import LabError
 from eee_testbed.simulation.report.measured import measured, remarks
+from eee_testbed.simulation.studies.advise import advised, by_papers
 from eee_testbed.simulation.studies.expand import Case, cases_of
-from eee_testbed.simulation.studies.measured import MeasuredPower, energies_of, is_draw, read_power, with_measured
+from eee_testbed.simulation.studies.measured import energies_of, energy_with, is_draw, with_measured
+from eee_testbed.simulation.studies.measured_power import MeasuredPower, read_power
 from eee_testbed.simulation.studies.pairs import Pair, pairs_of
 from eee_testbed.simulation.studies.points import tasks_of
 from eee_testbed.simulation.studies.study import read_study
@@ -45,7 +47,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> list[Pair]:
 
 
 def test_links_get_the_fitted_times_and_draws_of_them(tmp_path: Path) -> None:
-    added = with_measured(cases(tmp_path), read_power(CALIBRATION))
+    added = with_measured(cases(tmp_path), read_power(str(CALIBRATION)))
     assert [case.labels["links"] for case in added] == ["always-on", "deep", "measured"] + [
         f"measured-{draw}" for draw in range(1, 9)
     ]
@@ -61,13 +63,13 @@ def test_links_get_the_fitted_times_and_draws_of_them(tmp_path: Path) -> None:
 
 def test_draws_take_the_seeds_in_turn(tmp_path: Path) -> None:
     every = cases_of(read_study(tiny(tmp_path, GIGABIT)), tmp_path, whole=True)
-    added = [case for case in with_measured(every, read_power(CALIBRATION)) if case.labels["network"] == "ring"]
+    added = [case for case in with_measured(every, read_power(str(CALIBRATION))) if case.labels["network"] == "ring"]
     assert [case.description.seeds for case in added[2:6]] == [[1, 2, 3], [2], [3], [1]]
 
 
 def test_another_rate_is_refused_and_named(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"ports of sw1 at 1000, 100 Mb/s, and links of .* have 80000 Mb/s"):
-        with_measured(cases(tmp_path, TINY), read_power(CALIBRATION))
+        with_measured(cases(tmp_path, TINY), read_power(str(CALIBRATION)))
 
 
 def test_a_study_needs_an_axis_of_links_without_that_value(tmp_path: Path) -> None:
@@ -81,7 +83,7 @@ def test_a_calibration_without_watts_is_refused(tmp_path: Path) -> None:
     head, _, rest = CALIBRATION.read_text(encoding="utf-8").partition("power:\n")
     path.write_text(head + rest[rest.index("run_time:") :], encoding="utf-8")
     with pytest.raises(LabError, match="has no power of a switch"):
-        read_power(path)
+        read_power(str(path))
 
 
 def test_ports_that_draw_nothing_asleep_save_their_share_of_the_time(pairs: list[Pair], tmp_path: Path) -> None:
@@ -107,7 +109,7 @@ def test_the_base_of_a_switch_makes_the_saving_smaller(pairs: list[Pair], tmp_pa
 
 
 def test_drawn_times_widen_the_intervals_of_the_fitted_ones(tmp_path: Path) -> None:
-    power = read_power(CALIBRATION)
+    power = read_power(str(CALIBRATION))
     added = with_measured(cases(tmp_path), power)
     found = pairs_of([task.simulate() for task in tasks_of(added)], added)
     *_, fitted = energies_of(found, added, power)
@@ -117,10 +119,38 @@ def test_drawn_times_widen_the_intervals_of_the_fitted_ones(tmp_path: Path) -> N
     assert value.low < value.value < value.high
 
 
+def test_choices_are_compared_by_measured_watts(pairs: list[Pair], tmp_path: Path) -> None:
+    """8 switches of 40 W and 24 ports of 1 W, and 8 nodes with the paper's watts, as this calibration has none."""
+    own, power = cases(tmp_path), switch_of(40.0)
+    energy = energy_with(own, power)
+    awake, deep = (next(one for one in advised(pairs, ["program"], energy) if one.name == f"ring {links}")
+                   for links in ("always-on", "deep"))  # fmt: skip
+    assert awake.network_joule.value == pytest.approx((8 * 40 + 24) * awake.run_time_s.value)
+    papers = by_papers(pairs[0])
+    assert awake.cluster_joule.value - awake.network_joule.value == pytest.approx(papers[1].value - papers[0].value)
+    quiet = pairs[1].point.replayed.shares
+    watt = 8 * 40 + 24 - 16 * (quiet.quiet + quiet.refresh)
+    assert deep.network_joule.value == pytest.approx(watt * deep.run_time_s.value)
+
+
+def test_nodes_of_a_calibration_draw_by_the_share_of_time_that_they_compute(pairs: list[Pair], tmp_path: Path) -> None:
+    """150 W idle and 250 W busy."""
+    power = read_power(str(CALIBRATION))
+    network, cluster = energy_with(cases(tmp_path), power)(pairs[0])
+    busy = pairs[0].point.replayed.cpu_use
+    assert 0 < busy < 1
+    nodes_joule = 8 * (150 + 100 * busy) * pairs[0].run_time_s
+    assert cluster.value - network.value == pytest.approx(nodes_joule)
+    assert network.low < network.value < network.high
+    (choice,) = [one for one in advised(pairs, ["program"], energy_with(cases(tmp_path), power)) if "deep" in one.name]
+    # One seed does not scatter; what is left are the errors of watts.
+    assert choice.cluster_joule.low < choice.cluster_joule.value < choice.cluster_joule.high
+
+
 def test_a_page_says_whose_watts_and_times_they_are(pairs: list[Pair], tmp_path: Path) -> None:
     power = switch_of(1.0)
     section = measured(energies_of(pairs, cases(tmp_path), power), power)
     assert [one.name for one in section.drawings] == ["measured"]
     assert [row[0] for row in section.tables[0].rows] == ["ring stencil always-on", "ring stencil deep"]
-    assert "sw1 of some.yaml" in section.text
+    assert "Taken from some.yaml: switch sw1, base 1 W." in section.text
     assert "no links that sleep" in remarks(power)[-1]
