@@ -104,7 +104,7 @@ def _frame(to: int, source: int, size_byte: int, rank: int, iteration: int) -> b
     return (_mac(to) + _mac(source) + b"\x88\xb5" + payload).ljust(size_byte, b"\0")
 
 
-def _pieces(message_byte: int) -> list[int]:
+def pieces(message_byte: int) -> list[int]:
     """Sizes of the frames of a message."""
     room = _FRAME_BYTE - _HEADER_BYTE
     whole, rest = divmod(message_byte, room)
@@ -118,7 +118,7 @@ class _Simulation:
         self.shape = shape
         self.fabric = _Fabric(shape.node_count, timing)
         self.random = np.random.default_rng(seed)
-        self.pieces = _pieces(shape.message_byte)
+        self.pieces = pieces(shape.message_byte)
         far = shape.rank_count - shape.ranks_per_node
         self.frames_a_call = far * len(self.pieces)
         self.sends: list[tuple[int, int, int, bytes, int]] = []

@@ -48,6 +48,7 @@ _ACCURACY: Final = (
     Script("blind_links", ("--each", "1", "--classes", "hybrid"), ("--seed", "23", "--each", "20", "--record")),
     Script("miwa_experiment", ("--iterations", "20"), ("--record",)),
     Script("miwa_slowdowns", ("--seeds", "1"), ()),
+    Script("koibuchi_slowdowns", ("--seeds", "1", "--iterations", "2"), ()),
     Script("packet_engine", None, lacking="its shortest case takes two minutes"),
     Script("packet_saturation", None, lacking="engine/interconnect/tests/saturation.rs has the small networks"),
     Script("tcep_figures", None, ("--keep", "{folder}/runs"), lacking="test_tcep_figures.py runs its parts"),

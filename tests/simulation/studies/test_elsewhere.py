@@ -9,6 +9,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from eee_testbed.lab.errors import ExperimentError
+from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.simulation.studies.beside import Beside
 from eee_testbed.simulation.studies.elsewhere import statements_of
 from eee_testbed.simulation.studies.expand import cases_of
@@ -16,6 +17,8 @@ from eee_testbed.simulation.studies.pairs import Pair, pairs_of
 from eee_testbed.simulation.studies.points import StudyPoint, tasks_of
 from eee_testbed.simulation.studies.statement import StudyData, Verdict, judged
 from eee_testbed.simulation.studies.study import read_study
+from evaluation.accuracy.bruck_engine import Program, choices, run_time_s
+from evaluation.accuracy.koibuchi_slowdowns import BLOCK_BYTE, PAUSE_US
 from evaluation.accuracy.miwa_slowdowns import slowdown_percent
 from tests.support import ROOT
 from tests.support.studies import TINY, tiny
@@ -116,3 +119,19 @@ def test_miwas_lab_agrees_with_the_twins_engine_far_from_the_hold() -> None:
     }  # fmt: skip
     long_pause = study.beside[3]
     assert slowdown_percent(4096, 1000, seeds=1, iterations=40).value == pytest.approx(long_pause.percent, abs=3)
+
+
+def test_koibuchis_lab_is_near_the_twins_engine_without_waits() -> None:
+    """A call of Alltoall and its pause, in all three networks: the engine's as `koibuchi_slowdowns` prints them."""
+    path = ROOT / "studies" / "koibuchi-lab.yaml"
+    study = read_study(path)
+    cases = cases_of(study, path.parent, whole=True)
+    pairs = pairs_of([task.simulate() for task in tasks_of(cases)], cases)
+    data = StudyData(cases, pairs, lambda _: pl.DataFrame())
+    found = [one.verdict.outcome for one in judged(statements_of(study.beside), data)]
+    assert found == ["differs", "differs", "agrees", "differs"]
+    ours_us = {pair.labels["network"]: 1e6 * pair.run_time_s / 200 for pair in pairs}
+    lab = load_lab(find_lab("koibuchi"))
+    for name, trees in zip(ours_us, choices(lab, BLOCK_BYTE).values(), strict=True):
+        twins_us = 1e6 * run_time_s(lab, trees, Program(BLOCK_BYTE, PAUSE_US, 5)) / 5
+        assert ours_us[name] == pytest.approx(twins_us, rel=0.04)
