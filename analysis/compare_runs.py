@@ -10,7 +10,7 @@ import numpy as np
 from eee_testbed.analysis.compare import Comparison, Energies, compare, matched
 from eee_testbed.lab.errors import LabError
 from eee_testbed.record.samples import RunSamples
-from eee_testbed.record.trials import Trial, read_trials
+from eee_testbed.record.trials import Trial
 
 FIRST: Final = ("time", "time_steady", "mpi_time", "elapsed", "energy", "power")
 """Figures that come first, and alone unless more are asked for: run times, then what meters show."""
@@ -48,7 +48,7 @@ class _Figures:
 
     @classmethod
     def of(cls, side: Side, devices: Sequence[str]) -> "_Figures":
-        trials = [trial for trial in read_trials(side.folder) if trial.valid and matched(trial.levels, side.levels)]
+        trials = [trial for trial in side.run.trials if trial.valid and matched(trial.levels, side.levels)]
         if not trials:
             side.run.facts  # noqa: B018 - raises if the folder is not a run's
             raise LabError(f"{side.folder} has no valid trial of {side}: check its events, or name other levels.")

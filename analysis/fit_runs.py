@@ -13,9 +13,9 @@ from eee_testbed.analysis.links.separate import alone, slow_streams
 from eee_testbed.analysis.power.fit_power import fit_power
 from eee_testbed.analysis.programs.fit_run_time import Case, cases_of, fit_run_time
 from eee_testbed.analysis.programs.profile import ProfileError
+from eee_testbed.analysis.progress import NOBODY, Progress
 from eee_testbed.analysis.run_lab import lab_of_run
 from eee_testbed.record.samples import RunSamples
-from eee_testbed.record.trials import read_trials
 
 PARTS: Final[tuple[Part, ...]] = get_args(Part)
 
@@ -34,6 +34,7 @@ class _Fitting:
 
     calibration: Calibration
     named: bool
+    progress: Progress = NOBODY
     failures: list[str] = field(default_factory=list)
 
     def add(self, **parts: Any) -> None:
@@ -50,7 +51,7 @@ class _Fitting:
         """Runs that have trials of some kinds."""
         any_found = False
         for run in runs:
-            if any(trial.what in kinds for trial in read_trials(run.folder)):
+            if any(trial.what in kinds for trial in run.trials):
                 any_found = True
                 yield run
         if not any_found and self.named:
@@ -65,20 +66,26 @@ def fit_runs(
     parts: Sequence[Part] = (),
     *,
     accuracy_share: float = 0.0,
+    progress: Progress = NOBODY,
 ) -> FitResult:
     """Fit `parts` (all, if none is named) to at least one run; results replace those in `known`.
 
-    `accuracy_share` as in `fit_power`. NotEnoughData if there is no result at all,
+    `accuracy_share` as in `fit_power`. `progress` hears of each fit. NotEnoughData if there is no result at all,
     CalibrationError if the runs and `known` are of several labs.
     """
-    fitting = _Fitting(_begin(runs, known), named=bool(parts))
+    fitting = _Fitting(_begin(runs, known), named=bool(parts), progress=progress)
     wanted = parts or PARTS
+    probed = list(fitting.runs_with(runs, ("probe",), "links")) if "links" in wanted else []
+    progress.begin("reading", len(probed) + len(wanted) + 1)
     if "links" in wanted:
-        _fit_links(fitting, runs)
+        _fit_links(fitting, runs, probed)
     if "power" in wanted:
+        progress.step("power")
         _fit_power(fitting, runs, accuracy_share)
     if "run-time" in wanted:
+        progress.step("run time")
         _fit_run_time(fitting, runs)
+    progress.step("")
     found = fitting.calibration
     if not (found.links or found.power.switches or found.power.nodes or found.run_time):
         raise NotEnoughData(" ".join(fitting.failures) or "these runs measured nothing that can be fitted.")
@@ -101,9 +108,9 @@ def _begin(runs: Sequence[RunSamples], known: Calibration | None) -> Calibration
     return begun
 
 
-def _fit_links(fitting: _Fitting, runs: Sequence[RunSamples]) -> None:
-    probed = list(fitting.runs_with(runs, ("probe",), "links"))
+def _fit_links(fitting: _Fitting, runs: Sequence[RunSamples], probed: Sequence[RunSamples]) -> None:
     for run in probed:
+        fitting.progress.step(f"links of {run.folder.name}")
         try:
             links, refused = fit_links(run, _without(runs, run))
         except NotEnoughData as error:
@@ -114,6 +121,7 @@ def _fit_links(fitting: _Fitting, runs: Sequence[RunSamples]) -> None:
     slow = slow_streams(fitting.calibration.links)
     fitting.failures += [f"{name}: {sentence}" for name, sentence in slow.items()]
     fitting.drop_links(slow)
+    fitting.progress.step("links together")
     known = alone(fitting.calibration.links, _hosts_of(runs))
     for run in probed if known else ():
         with contextlib.suppress(NotEnoughData):  # reported above
@@ -147,7 +155,7 @@ def _fit_run_time(fitting: _Fitting, runs: Sequence[RunSamples]) -> None:
     groups: dict[str, list[Case]] = {}
     for run in fitting.runs_with(runs, ("program",), "run-time"):
         try:
-            for placement, cases in cases_of(run.folder, fitting.calibration).items():
+            for placement, cases in cases_of(run, fitting.calibration).items():
                 groups.setdefault(placement, []).extend(cases)
         except (ProfileError, NotEnoughData) as error:
             fitting.failures.append(f"{run.folder.name}: {error}")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eee_testbed.analysis.progress import NOBODY, Progress
 from eee_testbed.analysis.report.latex import save_latex
 from eee_testbed.analysis.report.styles import PAGE, FigureStyle
 from eee_testbed.eeectl.output_file import require_place
@@ -23,13 +24,13 @@ class ReportFiles:
     style: FigureStyle = PAGE
     latex: Path | None = None
 
-    def write(self, where: Path, text: str, found: "Report") -> None:
+    def write(self, where: Path, text: str, found: "Report", progress: Progress = NOBODY) -> None:
         """Write all, and say on standard error what is in it; LabError if that fails."""
         from eee_testbed.analysis.report.page import save_figures  # noqa: PLC0415 - drawing takes a second to load
 
         replace_file(where, text)
         figures = where.parent / "figures"
-        drawn = save_figures(found, figures, self.style)
+        drawn = save_figures(found, figures, self.style, progress)
         for finding in found.findings:
             if not finding.command:
                 print_text(f"{finding.topic}: {finding.sentence}", file=sys.stderr)

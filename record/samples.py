@@ -16,6 +16,7 @@ from eee_testbed.record.event_text import Event
 from eee_testbed.record.sample_tables import TABLES
 from eee_testbed.record.segments import read_table
 from eee_testbed.record.store import RunFolder, read_events, read_facts
+from eee_testbed.record.trials import Trial, trials_of
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class RunSamples:
     def events(self) -> tuple[Event, ...]:
         """All events, in order."""
         return tuple(read_events(self.folder))
+
+    @cached_property
+    def trials(self) -> tuple[Trial, ...]:
+        """Every trial, in the order in which they began."""
+        return trials_of(self.folder, self.events)
 
     def table(self, name: str) -> pl.DataFrame:
         """All rows of `ports`, `watts`, `lpi` or `polls`, by time; KeyError for another name."""

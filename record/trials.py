@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.event_text import Event
 from eee_testbed.record.store import read_events
 from eee_testbed.record.trial_events import Level, TrialState, What, trial_folder
 
@@ -81,9 +82,14 @@ class Trial:
 
 def read_trials(folder: Path) -> tuple[Trial, ...]:
     """Every trial of a run, in the order in which they began; also while the run goes on."""
+    return trials_of(folder, read_events(folder))
+
+
+def trials_of(folder: Path, events: Iterable[Event]) -> tuple[Trial, ...]:
+    """The same from the events of the run in `folder`."""
     begun: dict[int, Mapping[str, Any]] = {}
     ended: dict[int, Mapping[str, Any]] = {}
-    for event in read_events(folder):
+    for event in events:
         if event["kind"] == EventKind.TRIAL_BEGUN:
             begun[event["trial"]] = event
         elif event["kind"] == EventKind.TRIAL_ENDED:

@@ -8,7 +8,9 @@ the last one up to a frame's time later than that: one that cuts through sends b
 bursts of many sizes would err by some microseconds.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import repeat
 from typing import Final
 
@@ -99,11 +101,12 @@ def _view(array: Floats) -> memoryview:
     return np.ascontiguousarray(array, dtype=np.float64).reshape(-1).data
 
 
-def _sleepers(structure: Structure) -> list[tuple[int, str, int]]:
+@cache
+def _sleepers(structure: Structure) -> Sequence[tuple[int, str, int]]:
     """(place, timing, column of its first time) of each transmitter that may sleep, in the order of the places."""
     first = {number: column for column, (number, _) in reversed(list(enumerate(structure.names)))}
     groups = enumerate(structure.groups)
-    return sorted((place, group.timing, first[number]) for number, group in groups for place in group.members)
+    return tuple(sorted((place, group.timing, first[number]) for number, group in groups for place in group.members))
 
 
 def behind_byte(wait_byte: Floats | float, burst_byte: Floats) -> Floats:

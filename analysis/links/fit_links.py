@@ -32,7 +32,7 @@ from eee_testbed.analysis.run_lab import lab_of_run
 from eee_testbed.lab.model import Lab
 from eee_testbed.lab.topology import Topology
 from eee_testbed.record.samples import RunSamples
-from eee_testbed.record.trials import Trial, read_trials
+from eee_testbed.record.trials import Trial
 
 Pair = tuple[str, str]
 
@@ -220,11 +220,7 @@ def _as_off(one: ProbedPair) -> ProbedPair:
 
 
 def _probes_of(samples: RunSamples) -> list[Trial]:
-    return [
-        trial
-        for trial in read_trials(samples.folder)
-        if trial.valid and trial.what == "probe" and len(trial.hosts) == 2
-    ]
+    return [trial for trial in samples.trials if trial.valid and trial.what == "probe" and len(trial.hosts) == 2]
 
 
 def _one_state(trials: Sequence[Trial], state: State) -> Shown:

@@ -124,15 +124,18 @@ class Likelihood:
             "wait_us": spread_us,
         }
         self._bursts = (float(self.burst_byte.min()), float(self.burst_byte.max()))
+        self._bounds_of: dict[Structure, Floats] = {}
 
     def bounds(self, structure: Structure) -> Floats:
         """Lower and upper bounds of the groups' times, shape (2, parameters)."""
-        least = {"wake_us": _LEAST_WAKE_US} if len(structure.groups) > 1 else {}
-        rows = [
-            self._bursts if name == "wait_byte" else (least.get(name, 0.0), self._bounds[name])
-            for _, name in structure.names
-        ]
-        return np.array(rows, dtype=float).reshape(-1, 2).T
+        if structure not in self._bounds_of:
+            least = {"wake_us": _LEAST_WAKE_US} if len(structure.groups) > 1 else {}
+            rows = [
+                self._bursts if name == "wait_byte" else (least.get(name, 0.0), self._bounds[name])
+                for _, name in structure.names
+            ]
+            self._bounds_of[structure] = np.array(rows, dtype=float).reshape(-1, 2).T
+        return self._bounds_of[structure]
 
     def log_probability(
         self, structure: Structure, thetas: Floats, *, sharp: bool = False, forgiving: bool = False

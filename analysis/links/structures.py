@@ -8,6 +8,7 @@ between hosts of one switch, and which of both sleep shows in no echo: one candi
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Literal
 
 import numpy as np
@@ -33,6 +34,11 @@ class Group:
     members: tuple[int, ...]
 
 
+@cache
+def _names(groups: tuple[Group, ...]) -> tuple[tuple[int, str], ...]:
+    return tuple((number, name) for number, one in enumerate(groups) for name in TIMES[one.timing])
+
+
 @dataclass(frozen=True, slots=True)
 class Structure:
     """Groups of a path; no group: nothing sleeps."""
@@ -42,7 +48,7 @@ class Structure:
     @property
     def names(self) -> tuple[tuple[int, str], ...]:
         """(number of the group, parameter) of each column of parameters."""
-        return tuple((number, name) for number, one in enumerate(self.groups) for name in TIMES[one.timing])
+        return _names(self.groups)
 
     def split(self, columns: Floats) -> list[dict[str, Floats]]:
         """Parameters of each group by name, shape (candidates, 1), from (candidates, parameters)."""

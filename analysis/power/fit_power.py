@@ -16,7 +16,6 @@ from eee_testbed.analysis.run_lab import lab_of_run
 from eee_testbed.lab.model import Lab, Link
 from eee_testbed.lab.topology import Topology
 from eee_testbed.record.samples import RunSamples
-from eee_testbed.record.trials import read_trials
 
 
 def fit_power(runs: Sequence[RunSamples], accuracy_share: float = 0.0) -> tuple[PowerPart, tuple[str, ...]]:
@@ -63,7 +62,7 @@ class _Metered:
     def __init__(self, lab: Lab | None, samples: RunSamples, meters: Mapping[str, Meter]) -> None:
         self.meters = meters
         self._lab, self._samples = lab, samples
-        self._trials = read_trials(samples.folder)
+        self._trials = samples.trials
         self._homes = {} if lab is None else Topology.of(lab).homes
         self._readers: dict[str, PortReader] = {}
 

@@ -8,7 +8,6 @@ fitted to the other four. The parameters in the calibration are fitted to all co
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
 import numpy as np
@@ -33,8 +32,7 @@ from eee_testbed.analysis.programs.run_time import WakeFit, WakeRun, errors_of, 
 from eee_testbed.analysis.programs.sleeping_links import link_of, sleeping_policies
 from eee_testbed.analysis.programs.usefulness import Timed, refuse_useless
 from eee_testbed.analysis.run_lab import lab_of_run, link_mbps
-from eee_testbed.record.store import read_facts
-from eee_testbed.record.trials import read_trials
+from eee_testbed.record.samples import RunSamples
 
 _PARTS: Final = 5
 _Time = TypeVar("_Time")
@@ -55,17 +53,16 @@ class Case:
     hold_us: float | None = None
 
 
-def cases_of(folder: Path, calibration: Calibration) -> Mapping[str, tuple[Case, ...]]:
+def cases_of(run: RunSamples, calibration: Calibration) -> Mapping[str, tuple[Case, ...]]:
     """By placement ("alltoall 4x1"), every configuration that ran with and without EEE, all else equal."""
-    facts = read_facts(folder)
-    factors = Factors.of_run(facts)
+    factors = Factors.of_run(run.facts)
     times: dict[Configuration, list[float]] = {}
-    for trial in read_trials(folder):
+    for trial in run.trials:
         if trial.what == "program" and trial.valid and factors.with_eee(factors.state_of(trial)):
             times.setdefault(factors.configuration_of(trial), []).append(time_of(trial))
     by_name = {configuration.name: configuration for configuration in times}
     found: dict[str, list[Case]] = {}
-    for profile in profiles_of(folder, link_mbps(lab_of_run(facts))):
+    for profile in profiles_of(run, link_mbps(lab_of_run(run.facts))):
         configuration = by_name.get(profile.name)
         if configuration is not None and profile.call_count:
             eee_s = float(np.median(times[configuration]))

@@ -27,8 +27,8 @@ from eee_testbed.analysis.configurations import Configuration, Factors
 from eee_testbed.analysis.interval import Floats, of_median
 from eee_testbed.analysis.power.trial_energy import run_time_s
 from eee_testbed.analysis.programs.profile import Direction, Gaps, NodeGaps, Profile, ProfileError, Traffic
-from eee_testbed.record.store import read_facts
-from eee_testbed.record.trials import Trial, read_trials
+from eee_testbed.record.samples import RunSamples
+from eee_testbed.record.trials import Trial
 
 _T = TypeVar("_T")
 
@@ -38,23 +38,21 @@ def time_of(trial: Trial) -> float:
     return run_time_s(trial)
 
 
-def profiles_of(folder: Path, link_mbps: float = 1_000.0) -> tuple[Profile, ...]:
+def profiles_of(run: RunSamples, link_mbps: float = 1_000.0) -> tuple[Profile, ...]:
     """A profile of each configuration of a run that has valid trials without EEE; ProfileError if it has none."""
-    facts = read_facts(folder)
-    factors = Factors.of_run(facts)
+    factors = Factors.of_run(run.facts)
     groups: dict[Configuration, list[Trial]] = {}
-    trials = read_trials(folder)
-    for trial in trials:
+    for trial in run.trials:
         if trial.what == "program" and trial.valid and factors.saves_nothing(factors.state_of(trial)):
             groups.setdefault(factors.configuration_of(trial), []).append(trial)
     if not groups:
-        ran = sum(trial.what == "program" for trial in trials)
+        ran = sum(trial.what == "program" for trial in run.trials)
         raise ProfileError(
-            f"{folder} has no valid trial of a program with EEE off among its {ran}: measure one with "
+            f"{run.folder} has no valid trial of a program with EEE off among its {ran}: measure one with "
             "`eeectl sweep` and the factor eee."
         )
-    lab = str(facts.get("lab", ""))
-    return tuple(_profile(config, group, folder.name, lab, link_mbps) for config, group in groups.items())
+    lab = str(run.facts.get("lab", ""))
+    return tuple(_profile(config, group, run.folder.name, lab, link_mbps) for config, group in groups.items())
 
 
 def _profile(config: Configuration, trials: Sequence[Trial], run: str, lab: str, link_mbps: float) -> Profile:

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.pdf_font import WHOLE, pdf_rules
 from eee_testbed.analysis.report.styles import PAGE, FigureStyle
 from eee_testbed.lab.errors import LabError
 
@@ -39,7 +40,7 @@ _RULES: Final[dict[Any, Any]] = {
     "savefig.facecolor": "none",
     "font.family": "sans-serif",
     "font.size": 8,
-    "font.sans-serif": ["DejaVu Sans"],
+    "font.sans-serif": [WHOLE],
     "grid.color": "0.88",
     "grid.linewidth": 0.5,
     "hatch.linewidth": 0.5,
@@ -141,7 +142,8 @@ class Drawing:
     def _file(self, figure: Figure, form: str) -> bytes:
         dated = {"pdf": {"Title": self.title, "CreationDate": None}, "svg": {"Title": self.title, "Date": None}}
         found = io.BytesIO()
-        with _rules("path", self.style), _as_laid_out():
+        font = pdf_rules(figure) if form == "pdf" and self.style is PAGE else {}
+        with _rules("path", self.style), _as_laid_out(), mpl.rc_context(font):
             figure.savefig(found, format=form, metadata=dated[form])
         return found.getvalue()
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from eee_testbed.analysis.progress import NOBODY, Progress
 from eee_testbed.analysis.report.delay import delay
 from eee_testbed.analysis.report.difference import difference
 from eee_testbed.analysis.report.doubts import Doubts, doubts_of
@@ -80,13 +81,18 @@ class Report:
         return (*first, *(table for section in self.sections for table in section.tables))
 
 
-def report_of(data: ReportData) -> Report:
-    """Everything that these runs have data for."""
-    made = [section(data) for section in SECTIONS]
+def report_of(data: ReportData, progress: Progress = NOBODY) -> Report:
+    """Everything that these runs have data for; `progress` hears of each section."""
+    progress.begin("sections", len(SECTIONS) + 1)
+    made = []
+    for section in SECTIONS:
+        progress.step(f"section {section.__name__.replace('_', ' ')}")
+        made.append(section(data))
     compared = difference(data)
     first = () if compared is None else (compared,)
     sections = (*first, *(one for one in made if isinstance(one, Section)))
     lead, lead_table = headline(data) or (None, None)
+    progress.step("")
     return Report(
         findings_of(data),
         lead,
@@ -148,14 +154,22 @@ def _link(finding: Finding, report: Report, numbers: dict[str, int]) -> _Link | 
     return None
 
 
-def save_figures(report: Report, folder: Path, style: FigureStyle = PAGE) -> tuple[Drawing, ...]:
-    """Write every figure as SVG and PDF, tables as CSV and references as BibTeX beside them; LabError if that fails."""
+def save_figures(
+    report: Report, folder: Path, style: FigureStyle = PAGE, progress: Progress = NOBODY
+) -> tuple[Drawing, ...]:
+    """Write every figure as SVG and PDF, tables as CSV and references as BibTeX beside them; LabError if that fails.
+
+    `progress` hears of each figure.
+    """
+    progress.begin("figures", len(report.drawings) + 1)
     for drawing in report.drawings:
+        progress.step(f"figure {drawing.name}")
         (drawing if style is PAGE else drawing.in_style(style)).save(folder)
     for table in report.tables:
         save_table(table, folder)
     if report.references:
         save_bibtex(report.references, folder)
+    progress.step("")
     return report.drawings
 
 

@@ -18,7 +18,7 @@ from eee_testbed.analysis.programs.profile_reading import profiles_of, time_of
 from eee_testbed.analysis.run_lab import lab_of_run, link_mbps
 from eee_testbed.record.event_text import Event
 from eee_testbed.record.samples import RunSamples
-from eee_testbed.record.trials import Trial, read_trials
+from eee_testbed.record.trials import Trial
 
 FEW: Final = 6
 """Trials from which on a median has a bootstrap interval of its own."""
@@ -114,9 +114,9 @@ def in_sides(data: ReportData, operands: Sequence[Sequence[Path]]) -> ReportData
 
 def _read(folder: Path) -> RunData:
     samples = RunSamples(folder)
-    lab, trials = lab_of_run(samples.facts), read_trials(folder)
+    lab, trials = lab_of_run(samples.facts), samples.trials
     try:
-        profiles = profiles_of(folder, link_mbps(lab))
+        profiles = profiles_of(samples, link_mbps(lab))
     except ProfileError:
         profiles = ()
     known = () if lab is None else (host.name for host in lab.hosts)

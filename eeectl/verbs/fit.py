@@ -47,6 +47,8 @@ def fit(
     """
     from eee_testbed.analysis.calibration import load_calibration, save_calibration
     from eee_testbed.analysis.fit_runs import fit_runs
+    from eee_testbed.analysis.progress import NOBODY
+    from eee_testbed.controller.applying.progress import Bars
     from eee_testbed.record.samples import RunSamples
 
     if not runs:
@@ -57,7 +59,9 @@ def fit(
         require_place(output, "the calibration", "calibration.yaml")
     base = None if known is None else load_calibration(known)
     samples = [RunSamples(run_folder(name)) for name in runs]
-    result = fit_runs(samples, base, what, accuracy_share=accuracy_percent / 100)
+    with Bars() as bars:
+        shown = NOBODY if as_json else bars
+        result = fit_runs(samples, base, what, accuracy_share=accuracy_percent / 100, progress=shown)
     if output is not None:
         save_calibration(output, result.calibration)
     if as_json:

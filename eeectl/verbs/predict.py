@@ -155,7 +155,7 @@ def _profiles(name: str) -> "tuple[tuple[Profile, ...], Lab | None]":
     """The measured profiles, and their lab, if its inventory is found."""
     from eee_testbed.analysis.programs.profile import load_profile
     from eee_testbed.analysis.programs.profile_reading import profiles_of
-    from eee_testbed.record.store import read_facts
+    from eee_testbed.record.samples import RunSamples
 
     if Path(name).is_file():
         stored = load_profile(Path(name))
@@ -164,8 +164,9 @@ def _profiles(name: str) -> "tuple[tuple[Profile, ...], Lab | None]":
         folder = run_folder(name)
     except LabError:
         raise LabError(f"{name} is neither a profile's file nor a run's folder: name a run below runs/.") from None
-    lab = lab_of_run(read_facts(folder))
-    return profiles_of(folder, link_mbps(lab)), lab
+    run = RunSamples(folder)
+    lab = lab_of_run(run.facts)
+    return profiles_of(run, link_mbps(lab)), lab
 
 
 def _chosen(profiles: "Sequence[Profile]", at: Sequence[str]) -> "tuple[Profile, ...]":

@@ -79,12 +79,14 @@ def report(
         return _write_trials(folders, output)
 
     from eee_testbed.analysis.report.page import page, report_of  # drawing takes a second to load
+    from eee_testbed.controller.applying.progress import Bars
 
     known = load_calibration(calibration) if calibration is not None else None
     where = page_file(output, folders[0])
     data = in_sides(read_report_data(folders, known, calibration.name if calibration is not None else ""), operands)
-    found = report_of(data)
-    files.write(where, page(data, found), found)
+    with Bars() as bars:
+        found = report_of(data, bars)
+        files.write(where, page(data, found), found, bars)
     print(where)
     return 0
 

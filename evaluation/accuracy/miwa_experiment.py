@@ -19,6 +19,7 @@ from eee_testbed.analysis.interval import NotEnoughData
 from eee_testbed.analysis.links.path_delay import Policy
 from eee_testbed.analysis.programs.fit_run_time import Case, case_of, cases_of, miwa_errors, round_errors, wake_errors
 from eee_testbed.analysis.programs.round_replay import fit_rounds
+from eee_testbed.record.samples import RunSamples
 from evaluation import recording
 from evaluation.accuracy.alltoall_engine import MIWA, Configuration, play, profile_of
 from evaluation.records import Figure
@@ -48,7 +49,7 @@ def live_cases(runs: Sequence[Path], calibration: Calibration) -> dict[int, list
     """The configurations of runs, by number of ranks."""
     found: dict[int, list[Case]] = {}
     for run in runs:
-        for cases in cases_of(run, calibration).values():
+        for cases in cases_of(RunSamples(run), calibration).values():
             found.setdefault(cases[0].profile.rank_count, []).extend(cases)
     return found
 

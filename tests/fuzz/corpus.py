@@ -20,6 +20,7 @@ from eee_testbed.controller.planning.steps import Step
 from eee_testbed.lab.model import Switch
 from eee_testbed.measuring.experiments.restore_journal import RestoreJournal
 from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.samples import RunSamples
 from eee_testbed.record.store import Run
 from eee_testbed.simulation.pool import HerePool
 from eee_testbed.simulation.replay.otf2_writer import write_otf2
@@ -96,7 +97,7 @@ def open_run(folder: Path) -> None:
 @kept
 def profile(folder: Path) -> None:
     """A program's profile, and a calibration."""
-    save_profile(folder / "profile.yaml", profiles_of(write_run(folder, write_alltoall))[0])
+    save_profile(folder / "profile.yaml", profiles_of(RunSamples(write_run(folder, write_alltoall)))[0])
     save_calibration(folder / "calibration.yaml", calibration())
 
 

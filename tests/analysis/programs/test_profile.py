@@ -11,6 +11,7 @@ from eee_testbed.analysis.run_lab import link_mbps, run_folder
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.record.event_kinds import EventKind
+from eee_testbed.record.samples import RunSamples
 from tests.support.measured.synthetic_run import HOSTS, Writer, alltoall_times, gaps_text, write_run
 
 
@@ -20,7 +21,7 @@ def _one(profiles: tuple[Profile, ...], sleep_us: int, array_byte: int) -> Profi
 
 
 def test_each_configuration_has_a_profile(sweep: Path) -> None:
-    profiles = profiles_of(sweep)
+    profiles = profiles_of(RunSamples(sweep))
     assert len(profiles) == 16
     one = _one(profiles, 1_100, 4_096)
     gap_us, base_us, _ = alltoall_times(1_100, 4_096)
@@ -39,13 +40,13 @@ def test_each_configuration_has_a_profile(sweep: Path) -> None:
 
 
 def test_gaps_add_up_to_the_idle_time(sweep: Path) -> None:
-    one = _one(profiles_of(sweep), 2_000, 256)
+    one = _one(profiles_of(RunSamples(sweep)), 2_000, 256)
     gap_us, _, _ = alltoall_times(2_000, 256)
     assert one.gaps["n01"].receive.idle_us == pytest.approx(1_000 * gap_us * 1.025 + 2_000 * 5, rel=0.05)
 
 
 def test_a_profile_survives_its_file(sweep: Path, tmp_path: Path) -> None:
-    one = profiles_of(sweep)[3]
+    one = profiles_of(RunSamples(sweep))[3]
     save_profile(tmp_path / "profile.yaml", one)
     assert load_profile(tmp_path / "profile.yaml") == one
 
@@ -59,7 +60,7 @@ def test_without_figures_the_matrix_says_how_often_and_how_much(tmp_path: Path) 
         hosts = ("n01", "n02")
         writer.write({"eee": "off"}, 2.0, files=files, program="any", hosts=hosts, ranks_per_host=2)
 
-    (one,) = profiles_of(write_run(tmp_path, part))
+    (one,) = profiles_of(RunSamples(write_run(tmp_path, part)))
     # Ranks 0 and 1 share a node: their messages to each other never cross a link.
     assert one.call_count == 40
     assert one.message_byte == 100
@@ -73,7 +74,7 @@ def test_only_trials_that_saved_nothing_count(tmp_path: Path) -> None:
         writer.write({"eee": "off"}, 1.0, program="any", hosts=HOSTS, state="invalid", why="late")
 
     with pytest.raises(ProfileError, match="no valid trial of a program with EEE off among its 3"):
-        profiles_of(write_run(tmp_path, part))
+        profiles_of(RunSamples(write_run(tmp_path, part)))
 
 
 def test_rows_outside_the_window_do_not_count(tmp_path: Path) -> None:
@@ -101,7 +102,7 @@ def test_gaps_are_those_of_the_programs_own_loop(tmp_path: Path) -> None:
         writer.write({"eee": "off"}, 1.0, program="any", hosts=HOSTS, ranks_per_host=1, files=files)
 
     folder = write_run(tmp_path, part)
-    (whole,) = profiles_of(folder)
+    (whole,) = profiles_of(RunSamples(folder))
     assert whole.gaps
     events = folder / "events.jsonl"
     logged = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
@@ -109,7 +110,7 @@ def test_gaps_are_those_of_the_programs_own_loop(tmp_path: Path) -> None:
         if event["kind"] == EventKind.TRIAL_ENDED:
             event["loop_ns"] = [event["ended_ns"] + 10**9, event["ended_ns"] + 2 * 10**9]
     events.write_text("".join(json.dumps(event) + "\n" for event in logged), encoding="utf-8")
-    (later,) = profiles_of(folder)
+    (later,) = profiles_of(RunSamples(folder))
     assert not later.gaps
 
 
@@ -145,3 +146,14 @@ def test_the_link_rate_is_the_labs() -> None:
 def test_a_missing_run_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"is not a run's folder"):
         run_folder(str(tmp_path))
+
+
+def test_profiles_and_trials_are_of_one_reading_of_the_events(tmp_path: Path) -> None:
+    def part(writer: Writer) -> None:
+        writer.write({"eee": "off"}, 1.0, figures=[("time", 1.0, "s")], program="p")
+
+    run = RunSamples(write_run(tmp_path, part))
+    assert [trial.program for trial in run.trials] == ["p"]
+    (run.folder / "events.jsonl").unlink()
+    (profile,) = profiles_of(run)
+    assert profile.trial_count == len(run.trials)
