@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
+from eee_testbed.benchmarks.figures import last_line
 from eee_testbed.benchmarks.program import Answer, Launch, Parameters, Placement
 
 
@@ -54,4 +55,5 @@ class Command:
             return Answer(right=None)
         if re.search(parameters.expect, output_text, re.MULTILINE):
             return Answer(right=True)
-        return Answer(right=False, why=f"it did not print '{parameters.expect}'.")
+        why = f"it did not print '{parameters.expect}'; {last_line(output_text)}."
+        return Answer(right=False, why=why, unmatched=parameters.expect)

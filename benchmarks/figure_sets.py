@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Self
 
-from eee_testbed.benchmarks.figures import FigureRule
+from eee_testbed.benchmarks.figures import FigureRule, last_line
 from eee_testbed.benchmarks.program import Answer
-
-_SHOWN: Final = 100  # characters of a line of output, in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +47,20 @@ class FigureReader:
     def added_to(self, answer: Answer, text: str) -> Answer:
         """An answer with the figures of the output; one that lacks a figure, or what a right one prints, is wrong."""
         figures = {one.name: one for one in answer.figures}
-        right, why = answer.right, answer.why
+        right, why, unmatched = answer.right, answer.why, answer.unmatched
         for rule in self.rules:
             found = rule.read(text)
             figures |= {one.name: one for one in found}
             if not found and not rule.optional and not rule.where and right is not False:
                 printed = f"it printed nothing like '{rule.expression}'"
-                right, why = False, f"{printed}, so figure {rule.name} is missing; {_last_line(text)}."
+                right, why = False, f"{printed}, so figure {rule.name} is missing; {last_line(text)}."
+                unmatched = rule.expression
         for pattern in self.rights:
             if right is False:
                 break
             right = bool(re.search(pattern, text, re.MULTILINE))
-            why = "" if right else f"it did not print '{pattern}'."
-        return Answer(right, why, tuple(figures.values()), answer.loop_ns)
-
-
-def _last_line(text: str) -> str:
-    """What a program printed last, for a person who looks for the right expression."""
-    lines = text.strip().splitlines()
-    return f"its last line is {lines[-1][:_SHOWN]!r}" if lines else "it printed nothing"
+            why, unmatched = ("", "") if right else (f"it did not print '{pattern}'; {last_line(text)}.", pattern)
+        return Answer(right, why, tuple(figures.values()), answer.loop_ns, unmatched)
 
 
 NOTHING_MORE: Final = FigureReader()

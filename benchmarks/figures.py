@@ -116,6 +116,15 @@ class FigureRule:
         return tuple(Figure(name, value, unit) for name, value in found.items())
 
 
+def last_line(text: str) -> str:
+    """What a program printed last, for a person who looks for the right expression."""
+    lines = text.strip().splitlines()
+    return f"its last line is {lines[-1][:_SHOWN]!r}" if lines else "it printed nothing"
+
+
+_SHOWN: Final = 100
+"""Characters of a line of output, in a sentence."""
+
 _UNITS_SHOWN: Final = "s, ms, us, J, W, flop/s, op/s, byte/s, bit/s (with k, M, G, T), or 1"
 
 

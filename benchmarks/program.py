@@ -62,12 +62,14 @@ class Answer:
     `why`: one sentence if it is not right. Figures of a wrong answer are given too, to help find the reason.
     `loop_ns`: when the loop that is measured began and ended, in UTC by the clock of its first node, if it says so;
     what comes before and after is starting and ending.
+    `unmatched`: the user's expression that nothing in the output matched, if that is why it is not right.
     """
 
     right: bool | None
     why: str = ""
     figures: tuple[Figure, ...] = ()
     loop_ns: tuple[int, int] | None = None
+    unmatched: str = ""
 
     def figure(self, name: str) -> Figure:
         """The figure of this name; KeyError if there is none."""

@@ -17,7 +17,7 @@ from eee_testbed.measuring.experiments.launchers.table import OPENMPI, Choice
 from eee_testbed.measuring.experiments.output_file import OutputFile
 from eee_testbed.measuring.experiments.preloads import Preload
 
-_OUTPUT: Final = "program.out"
+OUTPUT: Final = "program.out"
 _ERRORS: Final = "program.err"
 Now = Callable[[], int]
 """The run's clock: UTC in nanoseconds."""
@@ -102,7 +102,7 @@ def job_of(lab: Lab, program: Program, parameters: Parameters, placement: Placem
         placement,
         hosts,
         setup,
-        OutputFile(setup.folder / _OUTPUT),
+        OutputFile(setup.folder / OUTPUT),
         OutputFile(setup.folder / _ERRORS),
         traffic=calls and setup.choice.launcher.counts_messages,
         trace=setup.trace and spec.monitored,

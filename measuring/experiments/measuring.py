@@ -53,7 +53,8 @@ class Measured:
     figures: tuple[tuple[str, float, str], ...] = ()
     notes: tuple[str, ...] = ()
     loop_ns: tuple[int, int] | None = None
-    """As in `benchmarks.program.Answer`."""
+    unmatched: str = ""
+    """Both as in `benchmarks.program.Answer`."""
 
 
 def begun_of(experiment: Experiment, slot: Slot, trial: int) -> TrialBegun:
@@ -146,7 +147,10 @@ def _program(
         if done.answer.right is not False
         else f"the answer is wrong: {done.answer.why or 'the program gives no reason'}"
     )
-    return Measured(done.begun_ns, done.ended_ns, done.answer.right, why, figures, done.notes, done.answer.loop_ns)
+    answer = done.answer
+    return Measured(
+        done.begun_ns, done.ended_ns, answer.right, why, figures, done.notes, answer.loop_ns, answer.unmatched
+    )
 
 
 def _probe(

@@ -13,6 +13,7 @@ from eee_testbed.controller.applying.rounds import Stopped
 from eee_testbed.lab.errors import JournalFailed, LabError, RollbackFailed, RunFolderFailed
 from eee_testbed.measuring.collecting.collect import Collector
 from eee_testbed.measuring.experiments.blocks import Slot
+from eee_testbed.measuring.experiments.expressions import Expressions
 from eee_testbed.measuring.experiments.guards import TrialMonitor, untimed
 from eee_testbed.measuring.experiments.measuring import Measured, measure
 from eee_testbed.measuring.experiments.prepared_lab import PreparedLab
@@ -52,6 +53,7 @@ class Runner:
         self.lab, self.experiment = prepared.lab, trials.experiment
         self.run, self.progress = trials.run, trials.progress
         self.lateness_monitor = verdicts.lateness_monitor
+        self.expressions = Expressions(matched=trials.done > 0)
 
     def execute(self) -> Outcome:
         """Run every slot that has no valid trial, then restore the lab; errors that end the run are in the outcome."""
@@ -85,6 +87,7 @@ class Runner:
             self.trials.await_disk()
             ended = self._trial(slot)
             self.verdicts.recheck(self.trials)
+            self.expressions.require_hope()
             in_a_row = 0 if ended.state != "failed" else in_a_row + 1
             if in_a_row >= self.experiment.guards.failures_in_a_row:
                 raise LabError(
@@ -149,6 +152,7 @@ class Runner:
             clock, late = self.run.clock, self.lateness_monitor
             monitor = TrialMonitor(self.experiment.guards, clock, late, timed=self.verdicts.timed)
             done = measure(self.experiment, self.lab, slot, folder, clock, monitor)
+            self.expressions.tried(done, folder)
         return done, monitor, (*unsteady, *done.notes)
 
     def _once(self, slot: Slot, folder: Path) -> Measured:

@@ -317,6 +317,7 @@ def test_tcp_has_to_bring_everything() -> None:
 def test_any_command() -> None:
     assert read("command", "hello", words="echo hello").right is None
     assert read("command", "hello", words=["echo", "hello"], expect="^hel+o$").right is True
-    assert read("command", "hullo", words="echo hullo", expect="hello").why == "it did not print 'hello'."
+    hullo = read("command", "hullo", words="echo hullo", expect="hello")
+    assert hullo.why == "it did not print 'hello'; its last line is 'hullo'."
     with pytest.raises(ValidationError, match="not a regular expression"):
         PROGRAMS["command"].parameters.model_validate({"words": "true", "expect": "("})
