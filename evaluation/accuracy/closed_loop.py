@@ -1,19 +1,21 @@
-"""Alltoall and sleep on a live lab beside its replay from the recorded calls and the links' policy alone.
+"""Programs on a live lab beside their replay from the recorded calls and the links' policy alone.
 
-    python -m evaluation.accuracy.closed_loop [--hosts 4] [--arrays 65536] [--sleeps 2500] [--iterations 40]
+    python -m evaluation.accuracy.closed_loop [PROGRAM ...] [--hosts 12] [--rate auto] [--runs FOLDER]
 
-Brings up a lab that is like `miwa`, records each program with EEE on the hosts' links and without, in lab time, and
-takes the lab down. Cards ask for LPI as ports do, because a replay has one policy for both directions of a link. The
-calls recorded without EEE are replayed on the lab's own network (`simulation.replay.on_network`), with links that never
-sleep and with the truth's policy.
+Brings up a lab that is like `miwa`, runs each program with EEE on the hosts' links and without, in lab time, and takes
+the lab down. Every call of MPI is recorded. Cards ask for LPI as ports do, because a replay has one policy for both
+directions of a link. Meanwhile the twin's own account of its ports is watched (`live_states`), because the lab's switch
+counts no LPI and its meter is slower than a short program. The calls are replayed on the lab's own network
+(`simulation.replay.on_network`), with links that never sleep and with the truth's policy.
 
-A trace also has the program's start, which takes another time in each run. So the run time of the loop is compared:
-live with EEE, and live without plus what EEE adds to an iteration of the replay. Prints JSON.
+* Run time: live with EEE, and live without plus what EEE adds to the replay of the calls recorded without.
+* Shares of LPI and joules of the switch: of the run with EEE, from the end of MPI_Init to the last call, and of the
+  replay of its own calls. Watts follow from the truth, as a calibration has them: base, ports, what remains in LPI.
 
-Not compared: shares of LPI and joules. The lab's switch counts no LPI, and its meter is slower than a short program;
-the replay's share of low power is printed alone.
+MPI_Init returns at other times on other hosts. Ranks of the replay begin as much later. Prints JSON.
 """
 
+import argparse
 import json
 import sys
 import tempfile
@@ -22,78 +24,88 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from ruamel.yaml import YAML
+import polars as pl
 
+from eee_testbed.analysis.calibration import Estimate, PortPower, SwitchPower
 from eee_testbed.record.trials import Trial, read_trials
-from eee_testbed.simulation.description import Links
+from eee_testbed.simulation.description import Description, Links
+from eee_testbed.simulation.power_models import fitted
+from eee_testbed.simulation.replay.carried import carried_of, packet_bits
 from eee_testbed.simulation.replay.on_network import network_for, recorded_job
 from eee_testbed.simulation.replay.prediction import with_policy
-from eee_testbed.simulation.replay.program import write_program
+from eee_testbed.simulation.replay.program import Program, write_program
 from eee_testbed.simulation.replay.readers.reading import Options
-from eee_testbed.simulation.replay.readers.recorder import files_of
+from eee_testbed.simulation.replay.readers.recorder import files_of, rank_files
 from eee_testbed.simulation.replay.readers.table import RECORDED, import_trace
-from eee_testbed.simulation.replay.replayed import replay
-from evaluation import recording
+from eee_testbed.simulation.replay.replayed import Replayed, replay
+from eee_testbed.twin.truth.truth import SwitchPowerTruth
+from eee_testbed.twin.truth.truth_file import load_truth
+from evaluation import quiet, recording
 from evaluation.accuracy.alltoall_engine import MIWA as POLICY
-from evaluation.accuracy.miwa_live import hosts_of, measured, options, require_root, write_experiment, write_lab
+from evaluation.accuracy.live_states import joule_between, shares_between, totals_at
+from evaluation.accuracy.loop_lab import FAMILY, Live, measured, prepare
+from evaluation.accuracy.loop_programs import PROGRAMS
+from evaluation.accuracy.miwa_live import require_root
 from evaluation.records import Figure
 
-_MBPS: Final = 1000.0
-_WARM_UP: Final = 10
-"""Iterations before those that are timed."""
+_MBPS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Low:
+    """Live and replayed, of the run with EEE: shares of the links' time in low power, and the switch's joules."""
+
+    live_share: float
+    replayed_share: float
+    live_joule: float
+    replayed_joule: float
+
+    @property
+    def share_off_points(self) -> float:
+        """By how many points of the time the replay is off."""
+        return 100 * (self.replayed_share - self.live_share)
+
+    @property
+    def joule_error_percent(self) -> float:
+        """Of the live joules."""
+        return 100 * (self.replayed_joule / self.live_joule - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """A program live and replayed. Seconds of the loop live, and of all that was recorded without EEE."""
+    """A program live and replayed. Seconds of the part that is timed live, and of all that was recorded."""
 
-    array_byte: int
-    sleep_us: int
-    iterations: int
+    program: str
     live_off_s: float
     live_on_s: float
-    replay_adds_us: float
-    """By EEE, to an iteration."""
+    replay_adds_s: float
+    """By EEE, to the part that is timed."""
 
-    recorded_s: float
-    replayed_s: float
-    replayed_low_power: float
-    """Share of time of the links' channels."""
+    recorded_off_s: float
+    replayed_off_s: float
+    recorded_on_s: float
+    replayed_on_s: float
+    """Of the calls recorded with EEE, with the truth's policy."""
+
+    low: Low
 
     @property
-    def live_adds_us(self) -> float:
-        """By EEE, to an iteration."""
-        return 1e6 * (self.live_on_s - self.live_off_s) / self.iterations
+    def live_adds_s(self) -> float:
+        """By EEE, to the part that is timed."""
+        return self.live_on_s - self.live_off_s
 
     @property
     def run_time_error_percent(self) -> float:
-        """Of the run time with EEE, by the replay."""
-        return 100 * ((self.live_off_s + self.iterations * self.replay_adds_us / 1e6) / self.live_on_s - 1)
+        """Of the run time with EEE, by the replay of the run without."""
+        return 100 * ((self.live_off_s + self.replay_adds_s) / self.live_on_s - 1)
 
     @property
-    def recorded_error_percent(self) -> float:
-        """Of the whole recorded time, by the replay without EEE."""
-        return 100 * (self.replayed_s / self.recorded_s - 1)
-
-
-def prepare(folder: Path, hosts: int, arrays: Sequence[int], sleeps: Sequence[int], iterations: int) -> Path:
-    """Write the lab, whose cards sleep too, and the experiment that records; the experiment's file."""
-    lab, experiment = folder / f"loop{hosts}", folder / "loop.yaml"
-    write_lab(lab, hosts)
-    yaml = YAML(typ="safe")
-    truth = lab / "twin" / "truth.yaml"
-    told = yaml.load(truth.read_text(encoding="utf-8"))
-    told["nodes"]["defaults"]["lpi"] = dict(told["switches"]["families"]["dell_powerconnect_55xx"]["lpi"])
-    write_experiment(experiment, lab, hosts_of(hosts), arrays, sleeps)
-    asked = yaml.load(experiment.read_text(encoding="utf-8"))
-    asked["recordings"] = {"trace": True}
-    asked["measure"]["program"]["parameters"] = {
-        "iterations": iterations, "warm_up_iterations": _WARM_UP, "least_s": 0, "sleep_by": "spin"
-    }  # fmt: skip
-    for path, content in ((truth, told), (experiment, asked)):
-        with path.open("w", encoding="utf-8") as stream:
-            yaml.dump(content, stream)
-    return experiment
+    def recorded_error_percent(self) -> tuple[float, float]:
+        """Of the whole recorded time, by its own replay: without EEE, and with it."""
+        return (
+            100 * (self.replayed_off_s / self.recorded_off_s - 1),
+            100 * (self.replayed_on_s / self.recorded_on_s - 1),
+        )
 
 
 def policy(cycle_us: float) -> Links:
@@ -102,64 +114,159 @@ def policy(cycle_us: float) -> Links:
     return Links(mode="deep", hold=hold, sleep=sleep, wake=wake, wake_during_sleep=wake)
 
 
-def loops_of(run: Path, lab: str, scratch: Path) -> list[Loop]:
-    """Each program that has valid trials with EEE and without."""
-    trials = [one for one in read_trials(run) if one.valid and one.what == "program"]
-    by_levels = {(one.levels["array_byte"], one.levels["sleep_us"], one.levels["eee"]): one for one in trials}
-    return [
-        _loop(off, on, lab, scratch)
-        for (array, sleep, eee), off in by_levels.items()
-        if eee == "off" and (on := by_levels.get((array, sleep, "on"))) is not None
-    ]
+def switch_power(truth: SwitchPowerTruth) -> SwitchPower:
+    """The truth's, as a calibration without any error has it. Traffic is left out, as in the live account."""
+    up = truth.port.up_at_watt(_MBPS)
+    stages = PortPower(
+        enabled_watt=_exact(truth.port.unlinked_watt),
+        link_watt=_exact(up - truth.port.unlinked_watt),
+        lpi_fraction=_exact(truth.port.deep_fraction),
+    )
+    return SwitchPower(
+        base_watt=_exact(truth.base_watt),
+        port_by_mbps={_MBPS: stages},
+        drift_watt=0,
+        noise_watt=0,
+        explained_fraction=1,
+        window_count=0,
+    )
 
 
-def _loop(off: Trial, on: Trial, lab: str, scratch: Path) -> Loop:
-    file = scratch / f"{off.number}.replay"
-    program = import_trace(files_of([off.folder]), RECORDED, Options("loop"))
+def _exact(value: float) -> Estimate:
+    return Estimate(value=value, low=value, high=value)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A trial's calls. `begun_ns`: when the first rank began, in UTC of the lab; ranks that began later compute."""
+
+    program: Program
+    begun_ns: int
+    took_ns: int
+
+
+def recorded(trial: Trial) -> Recorded:
+    """Of a trial's trace."""
+    files = files_of([trial.folder])
+    begun = [one.head.begun_ns for one in rank_files(files)]
+    program = import_trace(files, RECORDED, Options(trial.program))
+    return Recorded(begun_apart(program, begun), min(begun), program.recorded_ns or 0)
+
+
+def begun_apart(program: Program, begun_ns: Sequence[int]) -> Program:
+    """With the first call of each rank as much later as the rank began, by clocks that agree."""
+    late = pl.Series([at - min(begun_ns) for at in begun_ns], dtype=pl.UInt64)
+    first = program.calls["rank"].is_first_distinct()
+    calls = program.calls.with_columns(
+        pl.when(first)
+        .then(pl.col("compute_ns") + late.gather(program.calls["rank"]))
+        .otherwise(pl.col("compute_ns"))
+        .alias("compute_ns")
+    )
+    longest = max(late.to_list())
+    took = None if program.recorded_ns is None else program.recorded_ns + longest
+    return Program(program.name, program.ranks, calls, program.communicators, program.source, program.assumed, took)
+
+
+def loop_of(name: str, off: Trial, on: Trial, live: Live, scratch: Path) -> Loop:
+    """Replay a program's two trials beside what was seen of them."""
+    about = PROGRAMS[name]
+    without, with_eee = recorded(off), recorded(on)
+    base, slept = (replayed_on(live.lab, without.program, scratch, sleeping=own)[1] for own in (False, True))
+    described, own = replayed_on(live.lab, with_eee.program, scratch, sleeping=True)
+    return Loop(
+        name,
+        off.figures[about.figure].value,
+        on.figures[about.figure].value,
+        about.share * (slept.run_time_s - base.run_time_s),
+        without.took_ns / 1e9,
+        base.run_time_s,
+        with_eee.took_ns / 1e9,
+        own.run_time_s,
+        low_of(live, with_eee, described, own),
+    )
+
+
+def replayed_on(lab: Path, program: Program, scratch: Path, *, sleeping: bool) -> tuple[Description, Replayed]:
+    """A program on the lab's network, with the truth's policy if links sleep."""
+    file = scratch / "loop.replay"
     write_program(file, program)
     description = network_for(f"lab:{lab}", _MBPS, recorded_job(file, 1))
     cycle_ns = description.programs.cycle_ns if description.programs is not None else 1.0
     asleep = with_policy(description, policy(cycle_ns / 1e3), nodes_too=True)
-    base, slept = replay(description, 1, sleeping=False), replay(asleep, 1, sleeping=True)
-    iterations = int(off.parameters["iterations"])
-    return Loop(
-        int(off.levels["array_byte"]),
-        int(off.levels["sleep_us"]),
-        iterations,
-        off.figures["time"].value,
-        on.figures["time"].value,
-        1e6 * (slept.run_time_s - base.run_time_s) / (iterations + _WARM_UP),
-        (program.recorded_ns or 0) / 1e9,
-        base.run_time_s,
-        slept.node_shares.low_power,
+    return asleep, replay(asleep, 1, sleeping=sleeping)
+
+
+def low_of(live: Live, with_eee: Recorded, description: Description, own: Replayed) -> Low:
+    """Shares and joules over the recorded time, live and replayed."""
+    begun_ns = with_eee.begun_ns - live.utc_ahead_ns
+    before, after = (totals_at(live.answers, at) for at in (begun_ns, begun_ns + with_eee.took_ns))
+    truth = load_truth(live.lab / "twin" / "truth.yaml").switches.families[FAMILY].power
+    ports = dict.fromkeys(live.switch_ends, truth.port)
+    live_joule = truth.base_watt * with_eee.took_ns / 1e9 + joule_between(before, after, live.partner, ports)
+    watt = fitted([carried_of(description, own)], switch_power(truth), _MBPS, packet_bits(description)).watt
+    return Low(
+        shares_between(before, after, list(live.partner)).low_power,
+        own.node_shares.low_power,
+        live_joule,
+        (watt.value if watt is not None else 0.0) * own.run_time_s,
     )
 
 
 def plain(one: Loop) -> dict[str, Any]:
     """For JSON."""
-    errors = ("live_adds_us", "run_time_error_percent", "recorded_error_percent")
-    return asdict(one) | {name: getattr(one, name) for name in errors}
+    errors = ("live_adds_s", "run_time_error_percent", "recorded_error_percent")
+    low = asdict(one.low) | {name: getattr(one.low, name) for name in ("share_off_points", "joule_error_percent")}
+    return asdict(one) | {"low": low} | {name: getattr(one, name) for name in errors}
 
 
 def main() -> int:
-    """Record, replay, print."""
-    parser = options(__doc__, [65_536], [2500], "auto")
-    parser.add_argument("--iterations", type=int, default=40)
+    """Run, replay, print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"of {', '.join(PROGRAMS)}; default: alltoall")
+    parser.add_argument("--hosts", type=int, default=12)
+    parser.add_argument("--rate", default="auto", help="of lab time (default %(default)s)")
+    parser.add_argument("--cpu-ratio", type=float, help="cores of a host; default: what the machine has")
+    parser.add_argument("--runs", type=Path, help="folder that the runs are kept in")
+    quiet.add_argument(parser)
     recording.add_argument(parser)
     given = parser.parse_args()
+    names = given.programs or ["alltoall"]
+    unknown = [name for name in names if name not in PROGRAMS]
+    if unknown:
+        parser.error(f"there is no program {', '.join(unknown)}: choose of {', '.join(PROGRAMS)}.")
     require_root()
     records = recording.begin(given)
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch)
-        experiment = prepare(folder, given.hosts, given.arrays, given.sleeps, given.iterations)
-        lab = folder / f"loop{given.hosts}"
-        run = measured(lab, experiment, given.rate, given.runs or folder)
-        found = loops_of(run, str(lab), folder)
+    found = [one for name in names if (one := _closed(name, given)) is not None]
     print(json.dumps([plain(one) for one in found], indent=1))
     if found:
-        worst = max(found, key=lambda one: abs(one.run_time_error_percent))
-        records.append({"run time": Figure(value=worst.run_time_error_percent, n=len(found))})
-    return 0 if found else 1
+        records.append(figures_of(found))
+    return 0 if len(found) == len(names) else 1
+
+
+def _closed(name: str, given: argparse.Namespace) -> Loop | None:
+    """A program's loop; None if it has no valid trials."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        lab, experiment = prepare(folder, given.hosts, PROGRAMS[name], given.cpu_ratio)
+        live = measured(lab, experiment, given.rate, given.runs or folder)
+        valid = {one.levels["eee"]: one for one in read_trials(live.run) if one.valid}
+        if not {"on", "off"} <= valid.keys():
+            print(
+                f"closed_loop: {name} has no valid trials with EEE and without: try a slower --rate.", file=sys.stderr
+            )
+            return None
+        return loop_of(name, valid["off"], valid["on"], live, folder)
+
+
+def figures_of(found: Sequence[Loop]) -> dict[str, Figure]:
+    """For records: the worst of all programs."""
+    worst = {
+        "run time": max((one.run_time_error_percent for one in found), key=abs),
+        "low power": max((one.low.share_off_points for one in found), key=abs),
+        "joules": max((one.low.joule_error_percent for one in found), key=abs),
+    }
+    return {name: Figure(value=value, n=len(found)) for name, value in worst.items()}
 
 
 if __name__ == "__main__":

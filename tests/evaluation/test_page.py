@@ -17,6 +17,8 @@ _NOT_YET = {
     "interconnect-packets",
     "interconnect-saturated",
     "replay-closed-loop",
+    "replay-closed-loop-joules",
+    "replay-closed-loop-sleep",
     "replay-collectives",
     "replay-loggopsim",
     "simulate-two-processes",
