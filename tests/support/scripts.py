@@ -25,6 +25,7 @@ class Script:
 _SPEED: Final = (
     Script("planning", ("--runs", "1", "--force"), ("--record",)),
     Script("interconnects", None, ("--rounds", "3"), lacking="a load of 512 nodes is its least: a minute"),
+    Script("balance", None, lacking="results of a study; test_balance.py has a small one"),
     Script("sweeps", None, lacking="a round takes three minutes; test_results.py compares two processes with one"),
     Script("snmp_agent", ("--rounds", "1", "--seconds", "0.2", "--force"), ("--record",)),
     Script(
