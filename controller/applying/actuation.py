@@ -92,7 +92,7 @@ class _Report:
         return event.seen_ns
 
 
-_NOTHING: Final = LinkReport((), ())
+_NO_LINKS: Final = LinkReport((), ())
 
 
 class _Live:
@@ -110,7 +110,7 @@ class _Live:
         try:
             return _Report(self._number, self._watches).collect(self._expected)
         except LabError:
-            return _NOTHING  # a watch that fails does not fail the change, which is read back elsewhere
+            return _NO_LINKS  # a watch that fails does not fail the change, which is read back elsewhere
 
 
 class _Late:
@@ -134,7 +134,7 @@ class _Late:
                 watches = _enter(stack, self._lab, self._expected, self._watcher)
                 return _Report(self._number, watches).collect(self._expected)
         except LabError:
-            return _NOTHING
+            return _NO_LINKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ def _expected(topology: Topology, before: State, after: State, changes: Sequence
         for change in changes
         if isinstance(change, PortChange) and aspects_of(change) & {"link", "energy"}
     }
-    found: dict[Place, LinkStates] = {}
+    expected: dict[Place, LinkStates] = {}
     for cables in topology.cables.values():
         for cable in cables:
             ends = [(end.device, end.port) for end in (cable.a, cable.b)]
@@ -232,8 +232,8 @@ def _expected(topology: Topology, before: State, after: State, changes: Sequence
             was, is_up = (all(state.port(*end).admin_up for end in ends) for state in (before, after))
             if was or is_up:
                 states = (False, True) if was and is_up else (is_up,)
-                found |= dict.fromkeys(ends, states)
-    return found
+                expected |= dict.fromkeys(ends, states)
+    return expected
 
 
 def first_order_ns(record: JournalState) -> int | None:

@@ -39,7 +39,7 @@ Ask = Callable[[Applicable], bool]
 """Show a plan and ask whether to apply it."""
 
 
-_SHOWN = 10  # of the settings that somebody else changed
+_SHOWN_SETTINGS = 10  # of the settings that somebody else changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +85,14 @@ def apply(work: Work, aim: Aim, management: Management | None, ask: Ask, options
     PlanError if no safe plan is found, Drift if the lab has other settings than expected: then nothing was sent.
     """
     require_rest(work)
-    found = work.executor.observe()
+    before = work.executor.observe()
     found_s = time.monotonic()
-    if options.expected is not None and (drift := diff(options.expected, found)):
+    if options.expected is not None and (drift := diff(options.expected, before)):
         raise Drift(drift)
     site = Site(work.lab, management, work.backend.abilities)
-    plan = restore_plan(site, found, aim) if isinstance(aim, Return) else plan_for(site, found, aim)
-    require_start(plan, found, work.backend.abilities)
-    if not plan.steps and not (isinstance(plan, ProvedRollback) and differs(found, plan.end)):
+    plan = restore_plan(site, before, aim) if isinstance(aim, Return) else plan_for(site, before, aim)
+    require_start(plan, before, work.backend.abilities)
+    if not plan.steps and not (isinstance(plan, ProvedRollback) and differs(before, plan.end)):
         return Result("nothing to do", "nothing to do: the lab already has these settings.")
     if not ask(plan):
         return Result("declined", "nothing was sent.")
@@ -125,7 +125,7 @@ def require_rest(work: Work) -> None:
 
 def _require_unchanged(work: Work, planned_from: State, now: State) -> None:
     drift = diff(planned_from, now)
-    for change in drift[:_SHOWN]:
+    for change in drift[:_SHOWN_SETTINGS]:
         work.progress.say(f"changed by somebody else since planning: {target_of(change)}: {words_of(change)}")
     if drift:
         raise Drift(drift)

@@ -51,12 +51,12 @@ class PastChange:
 
 def read_history(folder: StateFolder) -> tuple[PastChange, ...]:
     """All changes that are kept, the oldest first; LabError if a journal cannot be read."""
-    found = []
+    past = []
     for number, path in folder.changes().items():
         record = read_journal(path, folder.operand)
         if record is not None:
-            found.append(PastChange(number, path, record))
-    return tuple(found)
+            past.append(PastChange(number, path, record))
+    return tuple(past)
 
 
 def next_number(folder: StateFolder) -> int:
@@ -65,7 +65,7 @@ def next_number(folder: StateFolder) -> int:
 
 
 def restored_runs(history: Sequence[PastChange]) -> frozenset[str]:
-    """Folders of runs whose changes add up to nothing: the lab was restored."""
+    """Folders of runs that were undone: their changes add up to nothing, so the lab is restored."""
     first: dict[str, State] = {}
     last: dict[str, State] = {}
     for change in history:

@@ -46,21 +46,21 @@ def check_hosts(
     counts, and of its floods those that the one before shows too. With fewer than two hosts nothing is sent.
     `meet_s` None: 3 s, and 0.25 s for each host, since all share this machine's processors for their SSH sessions.
     """
-    known = Topology.of(lab).hosts
-    wanted = {name: host for name, host in known.items() if hosts is None or name in hosts}
-    if len(wanted) < 2:
+    hosts_by_name = Topology.of(lab).hosts
+    senders = {name: host for name, host in hosts_by_name.items() if hosts is None or name in hosts}
+    if len(senders) < 2:
         return judge([], {})
-    patience_s = 3.0 + 0.25 * len(wanted) if meet_s is None else meet_s
-    verdict = _check_once(wanted, run, burst, patience_s, turns=False)
-    turns = bool(verdict.suspects) and len(wanted) <= _TURNS
+    patience_s = 3.0 + 0.25 * len(senders) if meet_s is None else meet_s
+    verdict = _check_once(senders, run, burst, patience_s, turns=False)
+    turns = bool(verdict.suspects) and len(senders) <= _TURNS
     if turns:
-        verdict = _check_once(wanted, run, burst, patience_s, turns=True)
+        verdict = _check_once(senders, run, burst, patience_s, turns=True)
     if not verdict.serious:
         return verdict
-    second = _check_once(wanted, run, burst, patience_s, turns=turns)
+    second = _check_once(senders, run, burst, patience_s, turns=turns)
     if confirm(verdict, second) == second:
         return second
-    return confirm(second, _check_once(wanted, run, burst, patience_s, turns=turns))
+    return confirm(second, _check_once(senders, run, burst, patience_s, turns=turns))
 
 
 def _check_once(hosts: Mapping[str, Host], run: Run, burst: int, meet_s: float, *, turns: bool) -> Verdict:
@@ -85,7 +85,7 @@ def _check_once(hosts: Mapping[str, Host], run: Run, burst: int, meet_s: float, 
 
 
 def _program() -> Program:
-    found = importlib.util.find_spec("eee_testbed.agents.all_pairs")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("eee_testbed.agents.all_pairs")
+    if spec is None or spec.origin is None:
         raise LabError("agents/all_pairs.py is not installed beside the controller: install the whole package.")
-    return Program("all_pairs.py", Path(found.origin).read_text(encoding="utf-8"))
+    return Program("all_pairs.py", Path(spec.origin).read_text(encoding="utf-8"))

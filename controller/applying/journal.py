@@ -154,7 +154,7 @@ class Broken(_Entry):
 
 
 class Adopted(_Entry):
-    """A person accepted the lab as it was found."""
+    """A person accepted the lab's present state."""
 
     kind: Literal["adopted"] = "adopted"
     actor: str
@@ -255,7 +255,7 @@ class JournalState:
 
 
 def state_of(entries: Sequence[Entry]) -> JournalState:
-    """What a journal's entries, of which the first is its head, add up to."""
+    """The state after all entries of a journal; the first entry is its head."""
     begun = entries[0]
     if not isinstance(begun, Begun):
         raise LabError("its first line is not a journal header")

@@ -149,11 +149,11 @@ def _open(path: Path) -> int:
         return _open(path)  # somebody was faster
     except OSError as error:
         raise LabError(f"the lock {path} cannot be opened ({error.strerror}): remove it.") from error
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode):
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
         os.close(descriptor)
         raise LabError(f"the lock {path} is not a file: remove it.")
-    if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) != _MODE:
+    if status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) != _MODE:
         os.fchmod(descriptor, _MODE)  # whatever the umask is; and earlier versions let everybody write
     return descriptor
 

@@ -48,13 +48,13 @@ def missed_of(lines: Iterable[str]) -> tuple[int, tuple[Missed, ...]]:
     answered: set[int] = set()
     noticed: dict[int, int] = {}
     for line in lines:
-        found = _STAMP.search(line)
-        if found is None:
+        stamp = _STAMP.search(line)
+        if stamp is None:
             continue
-        if found[3]:
-            answered.add(int(found[3]))
+        if stamp[3]:
+            answered.add(int(stamp[3]))
         else:
-            noticed.setdefault(int(found[4]), int(found[1]) * 10**9 + int(found[2]) * 1000)
+            noticed.setdefault(int(stamp[4]), int(stamp[1]) * 10**9 + int(stamp[2]) * 1000)
     last = max(answered, default=0)
     missed = (Missed(number, noticed[number]) for number in sorted(noticed) if number not in answered and number < last)
     lost = tuple(missed)

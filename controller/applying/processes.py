@@ -60,7 +60,7 @@ class ProcessId(BaseModel):
 
 
 def uptime_s(proc: Path = _PROC) -> float:
-    """Seconds since the boot, of which no part of it is left out: neither steps of the clock nor suspension.
+    """Seconds since the boot. They include suspension, and steps of the clock do not change them.
 
     From a file, as clocks of processes that live in a virtual lab's time are that lab's.
     """

@@ -8,16 +8,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Column
 
-_BESIDE: Final = 30
+_BAR_COLUMNS: Final = 30
 """Columns of the terminal for a bar, counts and the time, beside what is being done."""
 
-_MOST: Final = 56
-_LEAST: Final = 16
+_MOST_COLUMNS: Final = 56
+_LEAST_COLUMNS: Final = 16
 
 
 def doing_column(room: int) -> Column:
     """The column of a progress bar that says what is being done: as wide as there is room, cut with an ellipsis."""
-    return Column(width=max(_LEAST, min(_MOST, room)), no_wrap=True, overflow="ellipsis")
+    return Column(width=max(_LEAST_COLUMNS, min(_MOST_COLUMNS, room)), no_wrap=True, overflow="ellipsis")
 
 
 class Bars:
@@ -25,7 +25,7 @@ class Bars:
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False)
-        doing = TextColumn("{task.description}", table_column=doing_column(self._console.width - _BESIDE))
+        doing = TextColumn("{task.description}", table_column=doing_column(self._console.width - _BAR_COLUMNS))
         columns = (doing, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._bars = Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
         self._task: TaskID | None = None

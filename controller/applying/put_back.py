@@ -1,4 +1,4 @@
-"""Take back what plans left in the configurations of a lab whose settings are as they were, and say what stays."""
+"""Remove configuration lines that plans left behind, once the lab's settings are restored, and report what stays."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,7 +9,7 @@ from eee_testbed.controller.model.config_text import differences
 from eee_testbed.controller.model.state import State, diff
 from eee_testbed.lab.errors import Drift
 
-_SHOWN = 6  # lines that a sentence names
+_SHOWN_LINES = 6  # lines that a sentence names
 
 
 def differs(found: State, wanted: State) -> bool:
@@ -49,10 +49,10 @@ def as_it_was(stay: Sequence[str], when: str) -> str:
     """How a lab with the settings of `when` (such as "before") is, as a clause: it names what stays."""
     if not stay:
         return f"the lab is as it was {when}"
-    more = f"; and {len(stay) - _SHOWN} lines more" if len(stay) > _SHOWN else ""
+    more = f"; and {len(stay) - _SHOWN_LINES} lines more" if len(stay) > _SHOWN_LINES else ""
     return (
         f"every setting of the lab is as it was {when}, but the text of its configurations is not "
-        f"({'; '.join(stay[:_SHOWN])}{more})"
+        f"({'; '.join(stay[:_SHOWN_LINES])}{more})"
     )
 
 

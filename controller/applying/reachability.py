@@ -67,7 +67,7 @@ class Flood:
 class Verdict:
     """What is wrong; all empty if nothing is.
 
-    `cut`: no frame of the burst came; `lossy`: frames that did not, of how many sent. `copied`: hosts whose frames came
+    `cut`: no frame of the burst came; `lossy`: frames lost, and frames sent. `copied`: hosts whose frames came
     more than once, and to whom: a loop, or a network that duplicates. `silent`: hosts without a report, and why;
     their pairs are in no other list. `suspects`: hosts that cannot see frames for others, whose NICs counted more
     long frames than are accounted for, at least a burst: a flood, or programs that use the network. `blind`: what

@@ -43,10 +43,10 @@ def roll_back(work: Work, journal: Journal, why: str, *, stops: int = 1) -> tupl
     failure: LabError | None = None
     for _ in range(_ATTEMPTS):
         try:
-            found = work.observe_patiently(stops)
+            state = work.observe_patiently(stops)
             record = journal.record
             place = position_of(work.lab, record)
-            plan = rollback_plan(work.lab, found, place, before, record.begun.management, work.backend.abilities)
+            plan = rollback_plan(work.lab, state, place, before, record.begun.management, work.backend.abilities)
             if plan.parted:
                 work.progress.say(f"during the rollback: hosts {parted_hosts(plan)}")
             journal.note(RollingBack(why=why, actor=actor, found=plan.start, steps=plan.steps))
@@ -153,12 +153,12 @@ def confirm(work: Work, journal: Journal) -> None:
     finish(work, journal)
 
 
-def adopt(work: Work, journal: Journal, found: State) -> None:
-    """Accept the lab as it was found; an unfinished apply is neither finished nor rolled back."""
+def adopt(work: Work, journal: Journal, state: State) -> None:
+    """Accept the lab's present state: an unfinished apply is neither finished nor rolled back."""
     actor = str(Holder.me("adopt"))
     if not journal.entries:
         digest = digest_of(work.lab)
-        journal.write(Begun(lab=work.lab.name, digest=digest, actor=actor, command="adopt", before=found, steps=()))
+        journal.write(Begun(lab=work.lab.name, digest=digest, actor=actor, command="adopt", before=state, steps=()))
         journal.write(Reached())
-    journal.write(Adopted(actor=actor, found=found))
+    journal.write(Adopted(actor=actor, found=state))
     journal.write(Done(outcome="adopted"))

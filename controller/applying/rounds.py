@@ -172,9 +172,9 @@ class Executor:
         `halt` is called before each order. Any other error is raised; Stopped if `halt` says so.
         """
         taken: dict[str, list[session.Acknowledged]] = {name: [] for name in orders}
-        found = self._board.each({name: _sender(own, halt, taken[name].append) for name, own in orders.items()})
-        refused = [error for error in found.values() if isinstance(error, Rejected)]
-        done = {name: outcome for name, outcome in found.items() if not isinstance(outcome, Rejected)}
+        answers = self._board.each({name: _sender(own, halt, taken[name].append) for name, own in orders.items()})
+        refused = [error for error in answers.values() if isinstance(error, Rejected)]
+        done = {name: outcome for name, outcome in answers.items() if not isinstance(outcome, Rejected)}
         require(done)
         if any(len(taken[name]) < len(orders[name]) for name in done):
             raise Stopped("stopped between two orders.")
@@ -238,22 +238,22 @@ class Executor:
 
             return send
 
-        found = self._board.each({name: guarded(name) for name in orders})
+        answers = self._board.each({name: guarded(name) for name in orders})
         taken = {name: tuple(map(_accepted, own)) for name, own in accepted.items()}
         sink.note(Acknowledged(round=number, taken=taken))
-        require(found)
+        require(answers)
         if any(len(accepted[name]) < len(orders[name]) for name in orders):
             raise Stopped("stopped between two orders.")
 
     def _verify(self, changes: Sequence[Change], before: State, after: State) -> None:
         """Read back what the changes touch."""
-        own = _by_switch(changes)
-        aspects = {name: frozenset[Aspect]().union(*map(aspects_of, made)) for name, made in own.items()}
+        by_switch = _by_switch(changes)
+        aspects = {name: frozenset[Aspect]().union(*map(aspects_of, made)) for name, made in by_switch.items()}
         shown = require(
-            self._board.each({name: self._reader(name, aspects[name], before.switches[name]) for name in own})
+            self._board.each({name: self._reader(name, aspects[name], before.switches[name]) for name in by_switch})
         )
-        found = State({**after.switches, **shown})
-        differing = diff(found, after)
+        state = State({**after.switches, **shown})
+        differing = diff(state, after)
         if differing:
             raise _mismatch(differing, changes)
 
@@ -287,10 +287,10 @@ def _rounds(steps: Sequence[Step]) -> Iterator[tuple[int, tuple[Step, ...]]]:
 
 
 def _by_switch(changes: Sequence[Change]) -> Mapping[str, list[Change]]:
-    own: dict[str, list[Change]] = {}
+    by_switch: dict[str, list[Change]] = {}
     for change in changes:
-        own.setdefault(change.switch, []).append(change)
-    return own
+        by_switch.setdefault(change.switch, []).append(change)
+    return by_switch
 
 
 def _sender(

@@ -73,11 +73,11 @@ class RunNotes:
 
     def all(self) -> tuple[RunNote, ...]:
         """All notes, the oldest first; LabError if one cannot be read."""
-        found = [_read(path) for path in sorted((self._folder.path / _NOTES).glob("*.json"))]
+        notes = [_read(path) for path in sorted((self._folder.path / _NOTES).glob("*.json"))]
         old = self._old()
         return (
-            *((old,) if old is not None and old.folder.name not in {one.folder.name for one in found} else ()),
-            *found,
+            *((old,) if old is not None and old.folder.name not in {one.folder.name for one in notes} else ()),
+            *notes,
         )
 
     def forget(self, run: Path) -> None:
@@ -102,8 +102,8 @@ class RunNotes:
 def note_of(run: Path) -> RunNote | None:
     """The note of a run, whichever lab it is of; None if no lab of this user has one."""
     run = run.resolve()
-    found = [_read(path) for path in sorted(state_root().glob(f"*/{_NOTES}/*.json")) if path.stem == run.name]
-    return next((note for note in found if note.folder == run), found[0] if len(found) == 1 else None)
+    notes = [_read(path) for path in sorted(state_root().glob(f"*/{_NOTES}/*.json")) if path.stem == run.name]
+    return next((note for note in notes if note.folder == run), notes[0] if len(notes) == 1 else None)
 
 
 def _read(path: Path) -> RunNote:

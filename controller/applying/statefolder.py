@@ -23,7 +23,7 @@ from eee_testbed.lab.plain_text import one_line
 _SYSTEM = Path("/var/lib/eee-testbed")
 _LOCKS = Path("/run/lock")
 _RUN = "-run"  # in the name of a journal that a run wrote
-_KEPT = 50
+_KEPT_CHANGES = 50
 """Changes that the history keeps, and as many again of runs, which make many."""
 
 
@@ -134,7 +134,7 @@ class StateFolder:
             raise JournalFailed(str(kept), error.strerror or str(error)) from error
         for kind in (False, True):
             alike = [path for path in self.changes().values() if path.stem.endswith(_RUN) == kind]
-            for old in alike[:-_KEPT]:
+            for old in alike[:-_KEPT_CHANGES]:
                 old.unlink()
 
     @property
@@ -143,8 +143,8 @@ class StateFolder:
 
     def changes(self) -> dict[int, Path]:
         """Journals of the history by number, the oldest first; that of the last change is among them."""
-        found = ((path.stem.removesuffix(_RUN), path) for path in self._past.glob("*.jsonl"))
-        return dict(sorted((int(stem), path) for stem, path in found if stem.isascii() and stem.isdecimal()))
+        journals = ((path.stem.removesuffix(_RUN), path) for path in self._past.glob("*.jsonl"))
+        return dict(sorted((int(stem), path) for stem, path in journals if stem.isascii() and stem.isdecimal()))
 
     def reopen(self, number: int) -> None:
         """Make the journal of a change of the past the last one again, as it is about to be written."""

@@ -93,25 +93,25 @@ class Switchboard:
         Other errors than those of devices are raised, once all jobs have ended.
         """
         futures = {name: self._workers[name].ask(job) for name, job in jobs.items()}
-        found: dict[str, _Found | DeviceError] = {}
+        answers: dict[str, _Found | DeviceError] = {}
         others: list[BaseException] = []
         for name, future in futures.items():
             try:
-                found[name] = future.result()
+                answers[name] = future.result()
             except DeviceError as error:
-                found[name] = error
+                answers[name] = error
             except KeyboardInterrupt:
                 raise
             except Exception as error:  # noqa: BLE001 - raised below, after all jobs have ended
                 others.append(error)
         if others:
             raise others[0]
-        return found
+        return answers
 
 
-def require(found: Mapping[str, _Found | DeviceError]) -> dict[str, _Found]:
+def require(answers: Mapping[str, _Found | DeviceError]) -> dict[str, _Found]:
     """The result of each job; raises the error of a failed one, that of an unreachable device only if all are."""
-    errors = [outcome for outcome in found.values() if isinstance(outcome, DeviceError)]
+    errors = [outcome for outcome in answers.values() if isinstance(outcome, DeviceError)]
     if errors:
         raise next((error for error in errors if not isinstance(error, Unreachable)), errors[0])
-    return {name: outcome for name, outcome in found.items() if not isinstance(outcome, DeviceError)}
+    return {name: outcome for name, outcome in answers.items() if not isinstance(outcome, DeviceError)}

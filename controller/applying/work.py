@@ -73,10 +73,10 @@ class Work:
         pauses = iter(self.backend.pauses_s)
         waiting: frozenset[str] = frozenset()
         while True:
-            found = self.executor.try_observing()
-            errors = {name: error for name, error in found.items() if isinstance(error, DeviceError)}
+            states = self.executor.try_observing()
+            errors = {name: error for name, error in states.items() if isinstance(error, DeviceError)}
             if not errors:
-                return State({name: seen for name, seen in found.items() if isinstance(seen, SwitchState)})
+                return State({name: seen for name, seen in states.items() if isinstance(seen, SwitchState)})
             for error in errors.values():
                 if not isinstance(error, Unreachable) or isinstance(error, AccessDenied | HostKeyChanged):
                     raise error

@@ -24,7 +24,7 @@ _ABOUT: Final = """\
 # Proposed from what the switches saw. Lines with a question mark are what was not seen, or not understood.
 # Not seen anywhere: `kind` (copper, dac, fibre), `switchable` (may eeectl turn it off), and LAGs (column `lag`).
 """
-_SHOWN: Final = 4
+_SHOWN_ENDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ class _Proposer:
 
     def _claimed(self) -> Iterator[tuple[End, End]]:
         """Each port and who announces itself there; of a switch whose port is unknown the one that hears it alone."""
-        found = {end: who for end, heard in self._heard() if (who := self._directory.who(heard)) is not None}
-        for end, who in found.items():
-            back = [other for other, seen in found.items() if seen == end and other.device == who.device]
+        claims = {end: who for end, heard in self._heard() if (who := self._directory.who(heard)) is not None}
+        for end, who in claims.items():
+            back = [other for other, seen in claims.items() if seen == end and other.device == who.device]
             yield end, back[0] if not who.port and len(back) == 1 else who
 
     def proposal(self) -> Proposal:
@@ -159,8 +159,8 @@ class _Proposer:
     def _silent(self, end: End) -> str:
         learned = self._sights[end.device].learned
         here = sorted(mac.hex(":") for mac, ports in learned.items() if end.port in ports)
-        more = f" and {len(here) - _SHOWN} more" if len(here) > _SHOWN else ""
-        behind = f"; behind it {', '.join(here[:_SHOWN])}{more}" if here else ""
+        more = f" and {len(here) - _SHOWN_ENDS} more" if len(here) > _SHOWN_ENDS else ""
+        behind = f"; behind it {', '.join(here[:_SHOWN_ENDS])}{more}" if here else ""
         return f"has link, and nobody announces itself there{behind}"
 
     def _unseen(self) -> Iterator[Remark]:

@@ -74,7 +74,7 @@ def read_sight(switch: Switch, answers: Answers, shown: Mapping[str, Neighbour] 
 
 
 def shown_sight(switch: Switch, shown: Mapping[str, Neighbour]) -> Sight:
-    """What the command line alone shows of a switch whose SNMP agent is silent."""
+    """What the command line shows of a switch; used where its SNMP agent is silent."""
     names = [port.name for port in switch.ports]
     return Sight({}, {}, _named(names, shown), b"", {name.encode(): name for name in names})
 
@@ -115,9 +115,9 @@ def _verdict(
             if verdict is not None and verdict.finding == finding:
                 return verdict
     for end, other in ((link.a, link.b), (link.b, link.a)):
-        found = _by_address(lab, link, end, other, sights, cables)
-        if found:
-            return found
+        judged = _by_address(lab, link, end, other, sights, cables)
+        if judged:
+            return judged
     up = [sights[end.device].link.get(end.port) for end in (link.a, link.b) if end.device in sights]
     if set(up) == {True, False}:
         return Verdict(link, "wrong", "link", f"{link.name} has link at one end only")
@@ -142,13 +142,13 @@ def _by_lldp(link: Link, end: End, other: End, sights: Mapping[str, Sight], dire
 
 def _by_several(link: Link, end: End, other: End, heard: Neighbour, directory: Directory) -> Verdict:
     """A port that hears several: wrong if none of them can be the other end."""
-    known = [directory.who(one) for one in heard.several]
+    devices = [directory.who(one) for one in heard.several]
     names = [
         str(who) if who is not None and who.port else f"{one.name or as_text(one.chassis)}:{as_text(one.port)}"
-        for who, one in zip(known, heard.several, strict=True)
+        for who, one in zip(devices, heard.several, strict=True)
     ]
     said = f"{end} hears {' and '.join(names)} (LLDP)"
-    if any(who is None or (who.device == other.device and who.port in ("", other.port)) for who in known):
+    if any(who is None or (who.device == other.device and who.port in ("", other.port)) for who in devices):
         sentence = f"{said}, so {link.name} is not proved: find what is between, or wait until an old entry is gone"
         return Verdict(link, "unclear", "lldp", sentence)
     return Verdict(link, "wrong", "lldp", f"{said}, not {other}")
@@ -174,12 +174,12 @@ def _by_address(
 def _learned(at: tuple[Place, ...], answers: Answers) -> dict[bytes, frozenset[str]]:
     names = {place.bridge_port: place.name for place in at if place.bridge_port is not None}
     status = _column(answers, FDB_STATUS)
-    found: dict[bytes, set[str]] = {}
+    learned: dict[bytes, set[str]] = {}
     for index, number in _column(answers, FDB_PORT).items():
         if status.get(index) == _LEARNED and isinstance(number, int) and number in names:
             mac = bytes(int(part) & 0xFF for part in index.split(".")[-6:])
-            found.setdefault(mac, set()).add(names[number])
-    return {mac: frozenset(ports) for mac, ports in found.items()}
+            learned.setdefault(mac, set()).add(names[number])
+    return {mac: frozenset(ports) for mac, ports in learned.items()}
 
 
 def _lldp_ports(at: tuple[Place, ...], own: Mapping[str, bytes], names: Mapping[str, SnmpValue]) -> dict[str, str]:
@@ -209,8 +209,8 @@ def _by_neighbour(answers: Answers, walk: Walk) -> dict[tuple[str, str], bytes]:
 
 
 def _column(answers: Answers, walk: Walk) -> Mapping[str, SnmpValue]:
-    found = answers.get(walk, {})
-    return {} if isinstance(found, str) else found
+    column = answers.get(walk, {})
+    return {} if isinstance(column, str) else column
 
 
 def _octets(value: SnmpValue) -> bytes:

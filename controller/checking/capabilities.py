@@ -85,9 +85,9 @@ def _part(
     driver: Driver, switch: Switch, ask: Callable[[Sequence[Query]], Answers], aspect: Aspect
 ) -> SwitchState | None:
     """One aspect by itself; None if it cannot be read without the service that is silent."""
-    one = frozenset({aspect})
+    aspects = frozenset({aspect})
     try:
-        return driver.parse(switch, one, ask(driver.queries(switch, one)), None)
+        return driver.parse(switch, aspects, ask(driver.queries(switch, aspects)), None)
     except DeviceError:
         return None
 

@@ -73,17 +73,17 @@ def _end(end: End, shown: Mapping[str, SwitchEee]) -> EeeEnd:
 
 
 def _finding(*ends: EeeStatus | None) -> Finding:
-    known = [end for end in ends if end is not None]
-    if not known:
+    ports = [end for end in ends if end is not None]
+    if not ports:
         return "unknown"
-    if any(end.active and (not end.enabled or end.supported is False) for end in known):
+    if any(end.active and (not end.enabled or end.supported is False) for end in ports):
         return "contradictory"
-    enabled = {end.enabled for end in known}
+    enabled = {end.enabled for end in ports}
     if len(enabled) > 1:
         return "one-sided"
     if not enabled.pop():
         return "off"
-    active = [end.active for end in known if end.active is not None]
+    active = [end.active for end in ports if end.active is not None]
     if not active:
         return "on"
     return "in force" if all(active) else "not in force"

@@ -79,10 +79,10 @@ class _Hour:
     def _try(self, name: str, act: Callable[[], Ability | str]) -> Ability:
         """`act` gives what an ability rests on, or the ability; an error in words refuses it."""
         try:
-            found = act()
+            reading = act()
         except LabError as error:
             return Ability(name, "refused", " ".join(str(error).split()))
-        return found if isinstance(found, Ability) else Ability(name, "proven", found)
+        return reading if isinstance(reading, Ability) else Ability(name, "proven", reading)
 
     def _ask(self, *queries: Query) -> Answers:
         return self._session.ask(queries)
@@ -123,8 +123,8 @@ class _Hour:
         return Ability(name, "from memory", said)
 
     def _aspect(self, aspect: Aspect) -> str:
-        one = frozenset({aspect})
-        self._driver.parse(self._switch, one, self._ask(*self._driver.queries(self._switch, one)), None)
+        aspects = frozenset({aspect})
+        self._driver.parse(self._switch, aspects, self._ask(*self._driver.queries(self._switch, aspects)), None)
         return "its answers were understood"
 
     def _eee(self) -> Ability | str:

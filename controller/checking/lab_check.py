@@ -122,29 +122,31 @@ def _proofs_of(lab: Lab) -> PortProofs:
 
 def _check_nodes(lab: Lab) -> tuple[tuple[Contact, ...], tuple[str, ...]]:
     neighbours = zip(lab.hosts, (*lab.hosts[1:], *lab.hosts[:1]), strict=True)
-    given = {host: (host.interface, neighbour.data_address) for host, neighbour in neighbours}
-    answers = run_on_hosts(_CARD, given, timeout_s=_NODE_S)
+    data_addresses = {host: (host.interface, neighbour.data_address) for host, neighbour in neighbours}
+    answers = run_on_hosts(_CARD, data_addresses, timeout_s=_NODE_S)
     contacts: list[Contact] = []
     problems: list[str] = []
     for host in lab.hosts:
-        found = answers[host.name]
-        failed = str(found) if isinstance(found, DeviceError) else ""
+        answer = answers[host.name]
+        failed = str(answer) if isinstance(answer, DeviceError) else ""
         contacts.append(Contact(host.name, "ssh", f"{host.management_address}:{host.ssh_port}", failed))
         if not failed:
-            problems += _card_problems(host, found)
+            problems += _card_problems(host, answer)
     return tuple(contacts), tuple(problems)
 
 
-def _card_problems(host: Host, found: Any) -> Iterator[str]:
-    if found is None:
+def _card_problems(host: Host, answer: Any) -> Iterator[str]:
+    if answer is None:
         yield f"{host.name} has no interface {host.interface}: correct `interface` in hosts.yml."
         return
     mac = host.mac.hex(":")
-    if found["mac"] != mac:
-        yield f"{host.name}:{host.interface} has the MAC address {found['mac']}, and hosts.yml says {mac}: correct one."
-    if found["mtu_byte"] != host.mtu_byte:
+    if answer["mac"] != mac:
         yield (
-            f"{host.name}:{host.interface} has an MTU of {found['mtu_byte']} bytes, and hosts.yml says "
+            f"{host.name}:{host.interface} has the MAC address {answer['mac']}, and hosts.yml says {mac}: correct one."
+        )
+    if answer["mtu_byte"] != host.mtu_byte:
+        yield (
+            f"{host.name}:{host.interface} has an MTU of {answer['mtu_byte']} bytes, and hosts.yml says "
             f"{host.mtu_byte}: correct one."
         )
 

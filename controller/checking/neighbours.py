@@ -75,9 +75,9 @@ def _port_of(sight: Sight, port_id: bytes) -> str:
     return spelled.get(key, "") if key is not None else ""
 
 
-def whole_name(name: str, known: Iterable[str]) -> str | None:
+def whole_name(name: str, names: Iterable[str]) -> str | None:
     """The device of that name, also one with a domain behind it, or with that beginning if the name was cut."""
     start = name.removesuffix(" ...")
     cut = start != name
-    whole = [one for one in known if one in (name, name.partition(".")[0]) or (cut and one.startswith(start))]
+    whole = [one for one in names if one in (name, name.partition(".")[0]) or (cut and one.startswith(start))]
     return whole[0] if len(whole) == 1 else None

@@ -83,10 +83,10 @@ def absent_on(lab: Lab) -> Mapping[str, tuple[NodeNeed, ...] | DeviceError]:
 
 
 def _ask(
-    hosts: tuple[Host, ...] | list[Host], python: str, wanted: Mapping[str, list[str]]
+    hosts: tuple[Host, ...] | list[Host], python: str, modules: Mapping[str, list[str]]
 ) -> dict[str, tuple[str, ...] | DeviceError]:
     program = Program("the check of what it has installed", _PROBE, python)
-    answers = run_on_hosts(program, {host: dict(wanted) for host in hosts}, timeout_s=_NODE_S)
+    answers = run_on_hosts(program, {host: dict(modules) for host in hosts}, timeout_s=_NODE_S)
     return {name: one if isinstance(one, DeviceError) else tuple(one) for name, one in answers.items()}
 
 

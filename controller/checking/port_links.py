@@ -47,13 +47,13 @@ def read_port_links(switch: Switch, answers: Answers) -> Mapping[str, PortLink]:
 
 def of_ends(ends: Sequence[PortLink]) -> PortLink:
     """State of a link from its ends: shut if one is, up if all known ends are up."""
-    known = [end for end in ends if end.state != "unknown"]
-    if not known:
+    reported = [end for end in ends if end.state != "unknown"]
+    if not reported:
         return NO_STATE
     for state in ("shut", "down"):
-        if any(end.state == state for end in known):
+        if any(end.state == state for end in reported):
             return PortLink(state)
-    return PortLink("up", min(end.rate_mbps for end in known))
+    return PortLink("up", min(end.rate_mbps for end in reported))
 
 
 def _port_link(admin: SnmpValue | None, oper: SnmpValue | None, rate: SnmpValue | None) -> PortLink:

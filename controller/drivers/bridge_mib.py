@@ -72,13 +72,13 @@ def speeds_mbps(switch: Switch, at: Iterable[Place], answers: Answers) -> Mappin
     """MAU-MIB: None where the port negotiates, else its default type's speed; ports without a MAU are left out."""
     negotiates = column(switch, MAU_AUTONEG_ADMIN, answers, _MAU_WIDTH)
     types = dict(rows(switch, MAU_DEFAULT_TYPE, answers, _MAU_WIDTH))
-    found: dict[str, int | None] = {}
+    speeds: dict[str, int | None] = {}
     for place in at:
         index = (place.if_index, 1)
         if index not in negotiates and index not in types:
             continue
         if negotiates.get(index) == _TRUE_VALUE:
-            found[place.name] = None
+            speeds[place.name] = None
             continue
         number = str(types.get(index, "")).removeprefix(".").removeprefix(_MAU_TYPES)
         if not number.isdecimal() or int(number) not in _MBPS_OF_MAU:
@@ -87,8 +87,8 @@ def speeds_mbps(switch: Switch, at: Iterable[Place], answers: Answers) -> Mappin
                 MAU_DEFAULT_TYPE,
                 f"{place.name} does not negotiate, and its MAU type {types.get(index)!r} is unknown",
             )
-        found[place.name] = _MBPS_OF_MAU[int(number)]
-    return found
+        speeds[place.name] = _MBPS_OF_MAU[int(number)]
+    return speeds
 
 
 def vlan_table(switch: Switch, at: Iterable[Place], answers: Answers) -> VlanTable:
@@ -111,10 +111,10 @@ def vlan_table(switch: Switch, at: Iterable[Place], answers: Answers) -> VlanTab
     for place in at:
         number = place.bridge_port
         if number is None:
-            said = (
+            reason = (
                 f"no bridge port for {place.name}, ifIndex {place.if_index}: state it with `bridge_ports` in hosts.yml"
             )
-            raise unreadable(switch, BASE_PORT_IF_INDEX, said)
+            raise unreadable(switch, BASE_PORT_IF_INDEX, reason)
         ports[place.name] = Membership(
             untagged_vids=frozenset(vid for vid in vids if number in egress[vid] & bare[vid]),
             tagged_vids=frozenset(vid for vid in vids if number in egress[vid] - bare[vid]),

@@ -74,7 +74,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class SnmpSet:
-    """One SNMP SET request; several objects go in one PDU, all or none of which the agent takes."""
+    """One SNMP SET request. Several objects go in one PDU; the agent takes all of them or none."""
 
     objects: tuple[tuple[str, int], ...]
     """(OID in dotted form, value of an INTEGER)."""
@@ -105,7 +105,7 @@ Command = Line | SnmpSet | AdminSet
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """A command whose output is wanted whole, without paging.
+    """A command that is asked for its whole output, without paging.
 
     `may_lack`: some firmware does not know it; its answer is then empty text.
     """
@@ -221,9 +221,9 @@ class Describing(Protocol):
 
 @runtime_checkable
 class KeepsText(Protocol):
-    """A driver of switches whose configuration has lines that no setting holds (`controller.drivers.leftovers`).
+    """A driver of switches with configuration lines that no setting stands for (`controller.drivers.leftovers`).
 
-    The law: where two readings are the same, settings and text, every line that the driver may write is the same.
+    The law: if two readings agree in settings and text, they agree in every line that the driver may write.
     """
 
     def text_queries(self, switch: Switch) -> tuple[Query, ...]:
@@ -233,7 +233,7 @@ class KeepsText(Protocol):
         """The lines that the driver may write and that no setting holds."""
 
     def put_back(self, switch: Switch, now: ConfigText, wanted: ConfigText) -> tuple[Command, ...]:
-        """What makes the lines those of `wanted` again, on a switch whose settings are those of `wanted` already."""
+        """Commands that restore the lines of `wanted`, on a switch that has the settings of `wanted` already."""
 
 
 @dataclass(frozen=True, slots=True)

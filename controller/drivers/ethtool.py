@@ -66,7 +66,7 @@ def set_commands(port: str, before: PortState, after: PortState) -> Iterator[str
 
 def read_links(switch: str, ports: Sequence[str], text: str) -> dict[str, LinkSettings]:
     """What `show_links` printed."""
-    found = {}
+    links = {}
     for port, part in _sections(switch, ports, text).items():
         general, _, pause = part.partition("Pause parameters for")
         if "Settings for" not in general:
@@ -77,8 +77,8 @@ def read_links(switch: str, ports: Sequence[str], text: str) -> dict[str, LinkSe
         if pause and flows != {True}:
             _refuse(switch, f"ethtool -a {port}", part)
         on = bool(pause) and all(re.search(rf"^{way}:\s+on", pause, re.MULTILINE) for way in ("RX", "TX"))
-        found[port] = LinkSettings(_speed_mbps(general), on)
-    return found
+        links[port] = LinkSettings(_speed_mbps(general), on)
+    return links
 
 
 def _speed_mbps(text: str) -> int | None:
@@ -103,23 +103,23 @@ def _speed_mbps(text: str) -> int | None:
 
 def lost_lines(switch: str, ports: Sequence[str], links: str, eee: str) -> dict[str, tuple[LostLine, ...]]:
     """By port, what `set_commands` would replace for good, out of what `show_links` and `show_eee` printed."""
-    found: dict[str, list[LostLine]] = {port: [] for port in ports}
+    lost: dict[str, list[LostLine]] = {port: [] for port in ports}
     for port, part in _sections(switch, ports, links).items():
         general, _, pause = part.partition("Pause parameters for")
         if re.search(r"Supports auto-negotiation: Yes", general):
             supported, advertised = (_modes(general, f"{kind} link modes") for kind in ("Supported", "Advertised"))
             if re.search(r"^\s*Auto-negotiation: off", general, re.MULTILINE):
-                found[port].append(LostLine("speed_mbps", "autoneg off"))
+                lost[port].append(LostLine("speed_mbps", "autoneg off"))
             elif len(advertised) > 1 and advertised < supported:
                 speeds = " ".join(map(str, sorted(advertised)))
-                found[port].append(LostLine("speed_mbps", f"advertise {speeds} Mb/s"))
+                lost[port].append(LostLine("speed_mbps", f"advertise {speeds} Mb/s"))
         ways = dict(re.findall(r"^(RX|TX):\s+(on|off)", pause, re.MULTILINE))
         if len(set(ways.values())) > 1:
-            found[port].append(LostLine("flow_control", f"rx {ways['RX']} tx {ways['TX']}"))
+            lost[port].append(LostLine("flow_control", f"rx {ways['RX']} tx {ways['TX']}"))
     for port, part in _sections(switch, ports, eee).items():
         if re.search(r"EEE status: enabled", part) and re.search(r"Tx LPI: disabled", part):
-            found[port].append(LostLine("eee", "eee on tx-lpi off"))
-    return {port: tuple(lines) for port, lines in found.items() if lines}
+            lost[port].append(LostLine("eee", "eee on tx-lpi off"))
+    return {port: tuple(lines) for port, lines in lost.items() if lines}
 
 
 def _modes(text: str, title: str) -> set[int]:
@@ -130,19 +130,19 @@ def _modes(text: str, title: str) -> set[int]:
 
 def read_eee(switch: str, ports: Sequence[str], text: str) -> dict[str, EeeStatus]:
     """What `show_eee` printed; ports that cannot do EEE are there, as not supported."""
-    found = {}
+    states = {}
     for port, part in _sections(switch, ports, text).items():
         status = re.search(r"EEE status: (.+)", part)
         if status is None or status[1].startswith("not supported"):
             if not _UNSUPPORTED.search(part):
                 _refuse(switch, f"ethtool --show-eee {port}", part)
-            found[port] = EeeStatus(False, False, None, None, None, None)
+            states[port] = EeeStatus(False, False, None, None, None, None)
             continue
         if not re.match(r"disabled|enabled - (active|inactive)", status[1]):
             _refuse(switch, f"ethtool --show-eee {port}", part)
         timer = re.search(r"Tx LPI: (\d+) \(us\)", part)
         partner = re.search(r"Link partner advertised EEE link modes:\s*(.*)", part)
-        found[port] = EeeStatus(
+        states[port] = EeeStatus(
             supported=True,
             enabled=status[1].startswith("enabled"),
             active=status[1].startswith("enabled - active"),
@@ -150,15 +150,15 @@ def read_eee(switch: str, ports: Sequence[str], text: str) -> dict[str, EeeStatu
             hold_us=int(timer[1]) if timer else None,
             wake_us=None,
         )
-    return found
+    return states
 
 
 def _sections(switch: str, ports: Sequence[str], text: str) -> Mapping[str, str]:
     parts = re.split(r"^== (.*)\n", text, flags=re.MULTILINE)
-    found = dict(zip(parts[1::2], parts[2::2], strict=True))
-    if parts[0].strip() or set(found) != set(ports):
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    if parts[0].strip() or set(sections) != set(ports):
         _refuse(switch, "ethtool", text)
-    return found
+    return sections
 
 
 def _refuse(switch: str, command: str, text: str) -> None:

@@ -30,7 +30,7 @@ SPELLINGS: Mapping[str, tuple[str, ...]] = {
 
 _KINDS = {spelling: kind for kind, spellings in SPELLINGS.items() for spelling in spellings}
 
-_PLAIN = re.compile(r"(?P<kind>[A-Za-z][A-Za-z-]*)?\s*(?P<number>\d+(?:[/.:]\d+)*)")
+_PLAIN_NAME = re.compile(r"(?P<kind>[A-Za-z][A-Za-z-]*)?\s*(?P<number>\d+(?:[/.:]\d+)*)")
 _UNIT_FIRST = re.compile(r"(?P<unit>\d+)/(?P<kind>[A-Za-z]+)(?P<number>\d+)")
 _IN_WORDS = re.compile(r"(?:Unit: (?P<unit>\d+) )?Slot: (?P<slot>\d+) Port: (?P<port>\d+)\b.*")
 
@@ -42,7 +42,7 @@ def interface_key(name: str) -> InterfaceKey | None:
         return "", "/".join(filter(None, (shape["unit"], shape["slot"], shape["port"])))
     if shape := _UNIT_FIRST.fullmatch(text):
         return _kind(shape["kind"]), f"{shape['unit']}/{shape['number']}"
-    if shape := _PLAIN.fullmatch(text):
+    if shape := _PLAIN_NAME.fullmatch(text):
         return _kind(shape["kind"] or ""), shape["number"]
     return None
 
@@ -70,11 +70,11 @@ class NameColumn:
     def find(self, name: str) -> int | None:
         """The ifIndex of the interface of that name, in whichever spelling; Ambiguous if there are several."""
         key = interface_key(name)
-        for found in (self._exact.get(name.strip().casefold(), []), self._keys.get(key, []) if key else []):
-            if len(found) > 1:
-                raise Ambiguous(", ".join(str(index) for index in found))
-            if found:
-                return found[0]
+        for indices in (self._exact.get(name.strip().casefold(), []), self._keys.get(key, []) if key else []):
+            if len(indices) > 1:
+                raise Ambiguous(", ".join(str(index) for index in indices))
+            if indices:
+                return indices[0]
         return None
 
     def holds_all(self, names: Iterable[str]) -> bool:

@@ -86,7 +86,7 @@ class LineTable:
 
     def read(self, blocks: Mapping[str, Sequence[str]]) -> ConfigText:
         """Of each block the lines that a rule knows, one for each VLAN of a list."""
-        known = {name: tuple(line.text for line in self._lines(name, lines)) for name, lines in blocks.items()}
+        kept = {name: tuple(line.text for line in self._lines(name, lines)) for name, lines in blocks.items()}
         lost = {
             name: tuple(
                 LostLine(setting, line)
@@ -97,7 +97,7 @@ class LineTable:
             for name, lines in blocks.items()
             if self._rules(name) == self._port_rules
         }
-        return ConfigText(_filled(known), _filled(lost))
+        return ConfigText(_filled(kept), _filled(lost))
 
     def back(self, now: ConfigText, wanted: ConfigText) -> Mapping[str, tuple[str, ...]]:
         """By block what to type so that its lines are again those of `wanted`; ports first, then the switch."""
@@ -147,8 +147,8 @@ class LineTable:
 
     def _lines(self, block: str, lines: Iterable[str]) -> Iterator[_Line]:
         for line in lines:
-            found = ((rule, re.fullmatch(rule.pattern, line)) for rule in self._rules(block))
-            rule, match = next(((rule, match) for rule, match in found if match), (None, None))
+            matches = ((rule, re.fullmatch(rule.pattern, line)) for rule in self._rules(block))
+            rule, match = next(((rule, match) for rule, match in matches if match), (None, None))
             if rule is None or match is None:
                 continue
             groups = {name: value or "" for name, value in match.groupdict().items()}

@@ -24,13 +24,13 @@ def query(family: SwitchFamily) -> Show | None:
 def read(text: str, ports: Iterable[str]) -> Mapping[bytes, frozenset[str]]:
     """The ports, of some, where each address was learned, in any VLAN; a row that fits two of them is left out."""
     names = {interface_key(port): port for port in ports}
-    found: dict[bytes, set[str]] = {}
+    ports_by_mac: dict[bytes, set[str]] = {}
     for row in text.splitlines():
-        words = row.split()
-        macs = [word for word in words if _MAC.fullmatch(word)]
-        if len(macs) != 1 or "dynamic" not in map(str.lower, words):
+        columns = row.split()
+        macs = [word for word in columns if _MAC.fullmatch(word)]
+        if len(macs) != 1 or "dynamic" not in map(str.lower, columns):
             continue
-        at = {names[key] for word in words if (key := interface_key(word)) in names and key is not None}
+        at = {names[key] for word in columns if (key := interface_key(word)) in names and key is not None}
         if len(at) == 1:
-            found.setdefault(bytes.fromhex(re.sub("[.:-]", "", macs[0])), set()).update(at)
-    return {mac: frozenset(at) for mac, at in found.items()}
+            ports_by_mac.setdefault(bytes.fromhex(re.sub("[.:-]", "", macs[0])), set()).update(at)
+    return {mac: frozenset(at) for mac, at in ports_by_mac.items()}

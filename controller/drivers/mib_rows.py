@@ -12,9 +12,9 @@ Index = tuple[int, ...]
 _SUBIDENTIFIER = re.compile(r"[0-9]{1,10}")
 
 
-def unreadable(switch: Switch, walk: Walk, said: str) -> Unreadable:
+def unreadable(switch: Switch, walk: Walk, reason: str) -> Unreadable:
     """The error for a walk's answer."""
-    return Unreadable(switch.name, f"a walk of {walk.name or walk.oid}", said)
+    return Unreadable(switch.name, f"a walk of {walk.name or walk.oid}", reason)
 
 
 def rows_of(answers: Answers, walk: Walk) -> Mapping[str, SnmpValue]:

@@ -86,20 +86,22 @@ class _Finder:
             self._columns = {IF_ALIAS: alias}
 
     def places(self, lags: Mapping[str, str]) -> list[Place]:
-        found = [self._place(port) for port in self._switch.ports]
+        all_places = [self._place(port) for port in self._switch.ports]
         for name, called in lags.items():
             index = self._by_name(called)
             if index is None:
                 raise self._missing(called, f"the interface of {name}")
-            found.append(Place(name, self._number_of.get(index), index))
+            all_places.append(Place(name, self._number_of.get(index), index))
         owners: dict[int, str] = {}
-        for place in found:
+        for place in all_places:
             other = owners.setdefault(place.if_index, place.name)
             if other != place.name:
                 both = f"{other} and {place.name}"
-                said = f"it has one interface, ifIndex {place.if_index}, for both {both}: correct `ports` in hosts.yml"
-                raise self._mismatch(IF_NAME, said)
-        return found
+                reason = (
+                    f"it has one interface, ifIndex {place.if_index}, for both {both}: correct `ports` in hosts.yml"
+                )
+                raise self._mismatch(IF_NAME, reason)
+        return all_places
 
     def _place(self, port: Port) -> Place:
         index = self._by_name(port.name)
@@ -113,31 +115,33 @@ class _Finder:
         at = self._index_of.get(port.number)
         index = at if by_name is None else by_name
         if index is None:
-            said = f"it has no bridge port {port.number}, which `bridge_ports` gives for {port.name}: correct hosts.yml"
-            raise self._mismatch(BASE_PORT_IF_INDEX, said)
+            reason = (
+                f"it has no bridge port {port.number}, which `bridge_ports` gives for {port.name}: correct hosts.yml"
+            )
+            raise self._mismatch(BASE_PORT_IF_INDEX, reason)
         known = self._number_of.get(index, port.number)
         if at not in (None, index) or known != port.number:
-            said = (
+            reason = (
                 f"it has bridge port {known} for {port.name}, and `bridge_ports` in hosts.yml says {port.number}: "
                 "correct or remove it there"
             )
-            raise self._mismatch(BASE_PORT_IF_INDEX, said)
+            raise self._mismatch(BASE_PORT_IF_INDEX, reason)
         return Place(port.name, port.number, index)
 
     def _by_name(self, name: str) -> int | None:
         """The interface of a name, None without one; PortMismatch if columns name two."""
-        found = {walk: index for walk in self._columns if (index := self._found(walk, name)) is not None}
-        if len(set(found.values())) > 1:
-            said = " and ".join(f"{walk.name} has ifIndex {index}" for walk, index in found.items())
-            raise self._mismatch(IF_NAME, f"{name} fits two interfaces ({said}): correct `ports` in hosts.yml")
-        return next(iter(found.values()), None)
+        indices = {walk: index for walk in self._columns if (index := self._found(walk, name)) is not None}
+        if len(set(indices.values())) > 1:
+            reason = " and ".join(f"{walk.name} has ifIndex {index}" for walk, index in indices.items())
+            raise self._mismatch(IF_NAME, f"{name} fits two interfaces ({reason}): correct `ports` in hosts.yml")
+        return next(iter(indices.values()), None)
 
     def _found(self, walk: Walk, name: str) -> int | None:
         try:
             return self._columns[walk].find(name)
         except Ambiguous as several:
-            said = f"it has several interfaces called {name} (ifIndex {several}): state its number as `bridge_ports`"
-            raise self._mismatch(walk, said) from several
+            reason = f"it has several interfaces called {name} (ifIndex {several}): state its number as `bridge_ports`"
+            raise self._mismatch(walk, reason) from several
 
     def _mismatch(self, walk: Walk, sentence: str) -> PortMismatch:
         return PortMismatch(self._switch.name, f"a walk of {walk.name}", sentence)

@@ -74,7 +74,7 @@ def _statics(
             name: [host for host in hosts if every or pvids.get(host) != vlan.vid]
             for name, hosts in topology.residents.items()
         }
-        found: dict[str, dict[bytes, str]] = defaultdict(dict)
+        entries: dict[str, dict[bytes, str]] = defaultdict(dict)
         starts = topology.switches if every else vlan.roots
         for start in starts:
             came = topology.ways(start, vlan.links)
@@ -82,16 +82,16 @@ def _statics(
                 hosts = targets[there]
                 if not hosts:
                     continue
-                found[there].update((topology.hosts[host].mac, topology.homes[host].port) for host in hosts)
+                entries[there].update((topology.hosts[host].mac, topology.homes[host].port) for host in hosts)
                 at = there
                 while at != start:
                     here, link = came[at]
                     port = link.other(at).port
-                    found[here].update((topology.hosts[host].mac, port) for host in hosts)
+                    entries[here].update((topology.hosts[host].mac, port) for host in hosts)
                     at = here
-        for name, table in found.items():
+        for name, table in entries.items():
             tables[name][vlan.vid] = table
-    return {name: found for name, found in tables.items() if found}
+    return {name: entries for name, entries in tables.items() if entries}
 
 
 def path_lengths(topology: Topology, plan: VlanPlan) -> PathLengths:

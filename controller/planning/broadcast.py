@@ -103,10 +103,10 @@ def _disagree(a: PortState, b: PortState) -> bool:
 def _into(sender: PortState, receiver: PortState) -> set[Pair]:
     """(VLAN at the sender, VLAN at the receiver) for all frames that get through, were both ports up."""
     members = receiver.vids
-    found = {(vid, vid) for vid in sender.tagged_vids if vid in members or not receiver.ingress_filtering}
+    vids = {(vid, vid) for vid in sender.tagged_vids if vid in members or not receiver.ingress_filtering}
     if receiver.acceptance == "all" and (receiver.pvid in members or not receiver.ingress_filtering):
-        found |= {(vid, receiver.pvid) for vid in sender.untagged_vids}
-    return found
+        vids |= {(vid, receiver.pvid) for vid in sender.untagged_vids}
+    return vids
 
 
 def passes(a: PortState, b: PortState) -> frozenset[Pair]:
@@ -122,7 +122,7 @@ def passes_each_way(a: PortState, b: PortState) -> tuple[frozenset[Pair], frozen
 
 
 def carries(a: PortState, b: PortState) -> frozenset[int]:
-    """VLANs whose frames surely pass in both directions; none if both ends are set to different speeds."""
+    """VLANs that surely pass in both directions; none if the ends are set to different speeds."""
     if not (a.admin_up and b.admin_up) or _disagree(a, b):
         return frozenset()
     plain = a.untagged_vids & b.untagged_vids & {a.pvid} & {b.pvid}
@@ -132,7 +132,7 @@ def carries(a: PortState, b: PortState) -> frozenset[int]:
 
 
 def heard(host: Host, port: PortState) -> frozenset[int]:
-    """VLANs whose frames a host receives: those that its port untags, and the others too if it pops tags."""
+    """VLANs that a host receives: those that its port untags and, if the host pops tags, the others too."""
     return port.vids if host.pops_tags else port.untagged_vids
 
 
@@ -213,7 +213,7 @@ class SpanningTree:
 
     @classmethod
     def of(cls, draft: Draft, up: Sequence[Link]) -> "SpanningTree":
-        """From a state; `up` are the cables whose two ends are up."""
+        """From a state; `up` are the cables with both ends up."""
         runs = {
             link.number: [draft.stp[end.device] and draft.ports[end.device][end.port].stp for end in (link.a, link.b)]
             for link in up
@@ -259,11 +259,11 @@ def _loops(links: Sequence[Link]) -> tuple[tuple[Link, ...], ...]:
 
 def reach(start: str, joints: Mapping[str, Iterable[str]]) -> set[str]:
     """Every switch that can be reached from `start`, including `start`."""
-    found = {start}
+    reached = {start}
     queue = [start]
     for here in queue:
         for there in joints.get(here, ()):
-            if there not in found:
-                found.add(there)
+            if there not in reached:
+                reached.add(there)
                 queue.append(there)
-    return found
+    return reached

@@ -89,7 +89,7 @@ NO_MANAGEMENT = "cut off management"
 
 
 def required_hosts(topology: Topology, state: State) -> frozenset[str]:
-    """Hosts whose port is up."""
+    """Hosts with a port that is up."""
     return frozenset(host for host, end in topology.homes.items() if state.port(end.device, end.port).admin_up)
 
 
@@ -160,7 +160,7 @@ class Watch:
 
     @property
     def has_loop(self) -> bool:
-        """Whether frames may circle, over cables of which one at least has no spanning tree."""
+        """Whether frames may circle over cables, at least one of them without spanning tree."""
         return bool(self._loops)
 
     @property

@@ -66,15 +66,15 @@ def desired_state(
             old = ports[end.device][end.port]
             up = old.admin_up if woken is None else woken
             _allow(link, old.admin_up, up)
-            made = _trunk(old, frozenset(inside), kept if was_up else frozenset(), admin_up=up)
-            native = _as_native(made) if untags_one(abilities, end.device) else made
+            trunk = _trunk(old, frozenset(inside), kept if was_up else frozenset(), admin_up=up)
+            native = _as_native(trunk) if untags_one(abilities, end.device) else trunk
             ports[end.device][end.port] = as_held(abilities, end.device, native)
     for host, end in topology.homes.items():
         old = ports[end.device][end.port]
         held = vids | (old.vids & kept)
         tagged = held & old.tagged_vids if topology.hosts[host].pops_tags else old.tagged_vids & kept - vids
-        made = replace(old, untagged_vids=held - tagged, tagged_vids=tagged, pvid=plan.pvids[host], acceptance="all")
-        ports[end.device][end.port] = as_held(abilities, end.device, made)
+        trunk = replace(old, untagged_vids=held - tagged, tagged_vids=tagged, pvid=plan.pvids[host], acceptance="all")
+        ports[end.device][end.port] = as_held(abilities, end.device, trunk)
     switches = {}
     for name, switch in base.switches.items():
         held = frozenset[int]().union(*(port.vids for port in ports[name].values()))
@@ -154,7 +154,7 @@ def live_trees(lab: Lab, state: State) -> dict[int, frozenset[int]]:
             spoilt |= one.vids | other.vids
     shared: frozenset[int] | None = None
     for host, end in topology.homes.items():
-        known = heard(topology.hosts[host], state.port(end.device, end.port))
-        shared = known if shared is None else shared & known
+        vids = heard(topology.hosts[host], state.port(end.device, end.port))
+        shared = vids if shared is None else shared & vids
     everywhere = (shared or frozenset()).intersection(*(switch.vids for switch in state.switches.values()))
     return {vid: frozenset(links[vid]) for vid in sorted(everywhere - spoilt)}

@@ -35,9 +35,9 @@ def require_lags(lab: Lab, state: State) -> None:
                     f"cables.csv has it: set up the static LAG {lag.number} of {', '.join(members)} first, with "
                     f"`eeectl link lag set-up {lag.link.a}` or by hand."
                 )
-        known = {port: lag.number for lag in lab.lags for port in lag.ports_at(switch.name)}
+        lags_by_port = {port: lag.number for lag in lab.lags for port in lag.ports_at(switch.name)}
         for port, held in ports.items():
-            if held.lag is not None and known.get(port) != held.lag:
+            if held.lag is not None and lags_by_port.get(port) != held.lag:
                 raise PlanError(
                     f"{switch.name}: {port} is a member of LAG {held.lag}, which cables.csv does not list: enter it "
                     "in the column `lag` there, or take the port out of the LAG."

@@ -51,12 +51,12 @@ class ManagementPaths:
             return
         self._read(watch.topology.trunks)
         entry, vid = watch.management.entry, watch.management.vid
-        known = watch.draft.vids
-        self._starts = frozenset((entry, own) for own in known[entry] if own == vid or vid not in known[entry])
+        vids = watch.draft.vids
+        self._starts = frozenset((entry, own) for own in vids[entry] if own == vid or vid not in vids[entry])
         hops = frozenset[_Hop]().union(*self._by_trunk.values())
         reached = _reached(watch.topology, hops, self._starts)
         for name in watch.topology.switches:
-            own = frozenset(node for node in reached if node[0] == name and node[1] in known[name])
+            own = frozenset(node for node in reached if node[0] == name and node[1] in vids[name])
             self._ends[name] = own & {(name, vid)} or own
 
     def trunks_to(self, name: str) -> frozenset[int]:
@@ -181,12 +181,12 @@ def _nodes(topology: Topology, hop: _Hop) -> tuple[Node, Node]:
 
 
 def _reached(topology: Topology, hops: Iterable[_Hop], starts: Iterable[Node]) -> set[Node]:
-    found = set(starts)
+    reached = set(starts)
     left = {hop: _nodes(topology, hop) for hop in hops}
-    while near := [hop for hop, ends in left.items() if not found.isdisjoint(ends)]:
+    while near := [hop for hop, ends in left.items() if not reached.isdisjoint(ends)]:
         for hop in near:
-            found.update(left.pop(hop))
-    return found
+            reached.update(left.pop(hop))
+    return reached
 
 
 def _between(topology: Topology, hops: Iterable[_Hop], start: Node, end: Node) -> set[_Hop]:

@@ -78,8 +78,9 @@ def member_on(site: Site, state: State, lag: Lag, cable: Link, *, may_lose: bool
 
 
 def members_on(site: Site, state: State, lag: Lag, count: int) -> ProvedPlan:
-    """So many cables of a LAG on, those first that are, and its other members off; frames may be lost, as steps say.
+    """Have `count` cables of a LAG on, first those that are on already, and its others off.
 
+    Steps say where frames may be lost.
     PlanError if that is none, or more than it has as members.
     """
     topology, draft, number = Topology.of(site.lab), Draft(state), lag.link.number

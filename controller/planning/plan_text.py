@@ -55,8 +55,8 @@ def print_steps(plan: Plan, *, every_step: bool = False) -> None:
             kinds.setdefault(kind, []).append(target_of(step.change))
         for (stage, number, reason, cost), targets in kinds.items():
             more = f" and {len(targets) - _SHOWN_COUNT} more" if len(targets) > _SHOWN_COUNT else ""
-            words = f"{reason}; {cost}: {', '.join(targets[:_SHOWN_COUNT])}{more}"
-            print_text(f"{stage:5} {number:3} {len(targets):5} x {words}", indent=_INDENT)
+            summary = f"{reason}; {cost}: {', '.join(targets[:_SHOWN_COUNT])}{more}"
+            print_text(f"{stage:5} {number:3} {len(targets):5} x {summary}", indent=_INDENT)
     print_text(f"{counted(len(plan.steps), 'step')}, each proved: {_proved(plan)}")
     for phrase in lost_lines(plan):
         print_text(f"a rollback cannot type this line again: {phrase}")
@@ -83,14 +83,14 @@ def lost_lines(plan: Plan) -> tuple[str, ...]:
     """Lines of configurations that a plan replaces and that no rollback restores, a phrase each."""
     if not isinstance(plan, ProvedPlan):
         return ()
-    found: dict[str, None] = {}
+    lines: dict[str, None] = {}
     for change in plan.changes:
         text = plan.start.switches[change.switch].text
         place = change.port if isinstance(change, PortChange) else WHOLE_SWITCH
         for lost in text.lost.get(place, ()) if text is not None else ():
             if _sets(change, lost.setting):
-                found[f"`{lost.line}` of {target_of(change)}"] = None
-    return tuple(found)
+                lines[f"`{lost.line}` of {target_of(change)}"] = None
+    return tuple(lines)
 
 
 def _sets(change: Change, setting: str) -> bool:

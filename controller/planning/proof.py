@@ -133,9 +133,9 @@ def _require_any_order(before: int, changes: Sequence[Change], losses: Losses) -
         return
     taking = {name for name in switches if any(_takes(change) for change in changes if change.switch == name)}
     for order in (switches[::-1], sorted(switches, key=lambda name: name not in taking)):
-        made = [change for name in order for change in changes if change.switch == name]
+        ordered = [change for name in order for change in changes if change.switch == name]
         done: list[Change] = []
-        for number, change in enumerate(made, start=before + 1):
+        for number, change in enumerate(ordered, start=before + 1):
             _require_kept(number, losses.apply(change))
             done.append(change)
         losses.rewind(done)
@@ -164,9 +164,9 @@ def _require_kept(number: int, fault: Fault | None) -> None:
         raise UnsafePlan(number, fault.harm, fault.path)
 
 
-def require_start(plan: ProvedPlan | ProvedRollback, found: State, abilities: Abilities) -> None:
+def require_start(plan: ProvedPlan | ProvedRollback, state: State, abilities: Abilities) -> None:
     """PlanError if a plan was proved for another state than the one found, or for switches that can do other things."""
-    changes = diff(plan.start, found)
+    changes = diff(plan.start, state)
     if changes or plan.abilities != abilities:
         raise PlanError(
             f"the plan was proved for another state of the lab ({len(changes)} settings differ): observe it and plan "

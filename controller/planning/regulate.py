@@ -71,7 +71,7 @@ def links_off(site: Site, state: State, links: Sequence[Link]) -> ProvedPlan:
     """Move traffic off trunks, then shut them; NoTree if some hosts have no other path.
 
     VLANs whose trees do not use the links stay as they are. One that does is replaced by a shortest-path tree from the
-    same root over the links that are up. Of a LAG the whole is shut, and each of its cables.
+    same root over the links that are up. A LAG is shut as a whole, with each of its cables.
     """
     lab, keep = site.lab, site.kept_vids
     for link in links:
@@ -84,7 +84,7 @@ def links_off(site: Site, state: State, links: Sequence[Link]) -> ProvedPlan:
 
 
 def links_on(site: Site, state: State, links: Sequence[Link]) -> ProvedPlan:
-    """Wake trunks, then choose trees anew over all trunks that are up, and move the hosts whose trees are others."""
+    """Wake trunks, then choose trees anew over all trunks that are up, and move hosts to their new trees."""
     lab, keep = site.lab, site.kept_vids
     for link in links:
         _require_regulable(lab, link)
@@ -107,8 +107,8 @@ def links_at(site: Site, state: State, links: Sequence[Link], level: LinkLevel) 
     if on:
         plans.append(links_off(site, state, on))
     first = {(cable.a.device, cable.a.port) for link in links for cable in site.lab.cables_of(link)}
-    wanted = {end: {"admin_up": level == "half" and end in first} for own in ends.values() for end in own}
-    plans.append(site.plan(plans[-1].end, set_ports(plans[-1].end, wanted)))
+    settings = {end: {"admin_up": level == "half" and end in first} for own in ends.values() for end in own}
+    plans.append(site.plan(plans[-1].end, set_ports(plans[-1].end, settings)))
     return join_proved(plans)
 
 
@@ -294,8 +294,8 @@ def _around(site: Site, state: State, off: Collection[int]) -> VlanPlan:
             routes.append(Route(tuple(hosts), Tree(topology.homes[hosts[0]].device, live[vid])))
             continue
         for name in dict.fromkeys(topology.homes[host].device for host in hosts):
-            own = tuple(host for host in hosts if topology.homes[host].device == name)
-            routes.append(Route(own, shortest_tree(topology, name, allowed)))
+            residents = tuple(host for host in hosts if topology.homes[host].device == name)
+            routes.append(Route(residents, shortest_tree(topology, name, allowed)))
     live_now = _usable(lab, state, off, site.kept_vids)
     return assign_vlans(topology, routes, live=live_now, taken=_taken(state, site.abilities))
 
@@ -356,8 +356,8 @@ def _require_regulable(lab: Lab, link: Link) -> None:
 
 
 def _taken(state: State, abilities: Abilities) -> frozenset[int]:
-    found = (switch.vids | switch.statics.keys() for switch in state.switches.values())
-    return reserved_vids(abilities).union(*found)
+    vids = (switch.vids | switch.statics.keys() for switch in state.switches.values())
+    return reserved_vids(abilities).union(*vids)
 
 
 def _usable(lab: Lab, state: State, off: Collection[int], keep: Collection[int]) -> dict[int, frozenset[int]]:

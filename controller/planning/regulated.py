@@ -67,7 +67,7 @@ def senders_of(lab: Lab, state: State) -> tuple[Senders, ...]:
     Hosts whose port is shut are left out.
     """
     topology, live = Topology.of(lab), live_trees(lab, state)
-    found: dict[tuple[str, int], list[str]] = {}
+    hosts_by_tree: dict[tuple[str, int], list[str]] = {}
     for host, end in topology.homes.items():
         port = state.port(end.device, end.port)
         if not port.admin_up:
@@ -77,12 +77,12 @@ def senders_of(lab: Lab, state: State) -> tuple[Senders, ...]:
                 f"{host} sends into VLAN {port.pvid}, which belongs to no tree: run `eeectl apply` first, "
                 "which sets up multi-tree routing."
             )
-        found.setdefault((end.device, port.pvid), []).append(host)
-    return tuple(Senders(switch, tuple(hosts), live[vid]) for (switch, vid), hosts in found.items())
+        hosts_by_tree.setdefault((end.device, port.pvid), []).append(host)
+    return tuple(Senders(switch, tuple(hosts), live[vid]) for (switch, vid), hosts in hosts_by_tree.items())
 
 
 def baseline_of(senders: Sequence[Senders], on: frozenset[int]) -> Regulated:
-    """The lab as it is found."""
+    """The lab's present routes and trunks, unchanged."""
     return Regulated(tuple((group.hosts, group.links) for group in senders), on)
 
 
@@ -102,16 +102,16 @@ def regulation_of(senders: Sequence[Senders], choice: Choice) -> Regulated:
     return Regulated(routes, on, choice.off, speeds, sleeping if any(sleeping.values()) else {}, cables)
 
 
-def covering(regulations: Mapping[str, Regulated], found: State, lab: Lab) -> dict[str, Regulated]:
-    """The same, each naming every speed, EEE setting and width that another one changes, as the lab was found."""
-    topology, draft = Topology.of(lab), Draft(found)
+def covering(regulations: Mapping[str, Regulated], state: State, lab: Lab) -> dict[str, Regulated]:
+    """Add to each regulation the present speeds, EEE settings and widths that another regulation changes."""
+    topology, draft = Topology.of(lab), Draft(state)
     lags = {number for one in regulations.values() for number in (*one.cables, *(one.off & topology.lags.keys()))}
     speeds = {number for one in regulations.values() for number in one.speed_mbps}
     sleepers = {number for one in regulations.values() for number, on in one.eee.items() if on}
 
     def at(number: int) -> list[tuple[int | None, bool]]:
         places = cables_with(lab, topology.trunks[number])
-        return [(found.port(*place).speed_mbps, found.port(*place).eee) for place in places]
+        return [(state.port(*place).speed_mbps, state.port(*place).eee) for place in places]
 
     return {
         name: Regulated(

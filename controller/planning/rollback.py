@@ -103,10 +103,10 @@ def rollback_plan(
     raise next((UnsafeRollback(error) for error in refusals if isinstance(error, UnsafePlan)), refusals[0])
 
 
-def restore_plan(site: Site, found: State, back: Return) -> ProvedRollback:
+def restore_plan(site: Site, state: State, back: Return) -> ProvedRollback:
     """A rollback that nothing forces yet: NotExpressible, before anything is sent, if a switch cannot express it."""
-    plan = rollback_plan(site.lab, found, back.place, back.target, site.management, site.abilities)
-    require_expressible(site.lab, found, plan.changes, site.abilities)
+    plan = rollback_plan(site.lab, state, back.place, back.target, site.management, site.abilities)
+    require_expressible(site.lab, state, plan.changes, site.abilities)
     return plan
 
 
@@ -255,21 +255,21 @@ class _Candidates:
     def _without_ways_in(self, left: Sequence[frozenset[Place]]) -> State:
         """The target, but some ports that management passes as they were found."""
         stay = frozenset[Place]().union(*left)
-        made = dict(self.target.switches)
+        switches = dict(self.target.switches)
         for name, port in sorted(stay):
-            now, aim = self.found.switches[name], made[name]
+            now, aim = self.found.switches[name], switches[name]
             vids = aim.vids | (now.vids & now.ports[port].vids)
-            made[name] = replace(aim, ports={**aim.ports, port: now.ports[port]}, vids=vids)
-        return State(made)
+            switches[name] = replace(aim, ports={**aim.ports, port: now.ports[port]}, vids=vids)
+        return State(switches)
 
 
 _UNKNOWN_SWITCH = "a switch whose settings the journal does not explain"
 
 
-def follow(lab: Lab, found: State, steps: Sequence[Step], abilities: Abilities = UNLIMITED) -> Plan:
+def follow(lab: Lab, start: State, steps: Sequence[Step], abilities: Abilities = UNLIMITED) -> Plan:
     """The steps, each from what was found to where it leads; a step that is done already is left out."""
-    made: list[Plan] = []
-    state = found
+    plans: list[Plan] = []
+    state = start
     for _, group in groupby(steps, key=lambda step: step.round):
         turn = tuple(group)
         phases: list[list[Change]] = []
@@ -280,9 +280,9 @@ def follow(lab: Lab, found: State, steps: Sequence[Step], abilities: Abilities =
                 phases[number].append(change)
         reason = {step.change.switch: step.reason for step in turn}
         plan = _steps(lab, state, phases, "", stage=turn[0].stage)
-        made.append(Plan(tuple(replace(step, reason=reason[step.change.switch]) for step in plan.steps)))
+        plans.append(Plan(tuple(replace(step, reason=reason[step.change.switch]) for step in plan.steps)))
         state = replay(plan.changes, state)
-    return join_plans(plan for plan in made if plan.steps)
+    return join_plans(plan for plan in plans if plan.steps)
 
 
 def _steps(lab: Lab, start: State, rounds: Sequence[Sequence[Change]], reason: str, stage: Stage = "sleep") -> Plan:

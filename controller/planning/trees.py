@@ -98,8 +98,8 @@ def shortest_routes(topology: Topology, links: Collection[int], trees_per_switch
 def star_routes(topology: Topology, links: Collection[int], roots: Sequence[str]) -> tuple[Route, ...]:
     """One shortest-path tree per given root; each switch takes that of the nearest root, of equals the least used."""
     if not roots or len(set(roots)) != len(roots) or not set(roots) <= set(topology.switches):
-        known = ", ".join(topology.switches)
-        raise PlanError(f"roots have to be one or more different switches: choose from {known}.")
+        names = ", ".join(topology.switches)
+        raise PlanError(f"roots have to be one or more different switches: choose from {names}.")
     load = _Load()
     trees = []
     for root in roots:

@@ -47,9 +47,9 @@ class Rows:
     head: str = ""
 
 
-def number_at(strip: Strip, found: Found, oid: str) -> int | None:
+def number_at(strip: Strip, objects: Found, oid: str) -> int | None:
     """An object's number; None if the strip has no such object. Unreadable if it is none."""
-    value = found.get(oid)
+    value = objects.get(oid)
     if value is None:
         return None
     if not isinstance(value, int):
@@ -57,17 +57,17 @@ def number_at(strip: Strip, found: Found, oid: str) -> int | None:
     return value
 
 
-def text_at(found: Found, oid: str) -> str:
+def text_at(objects: Found, oid: str) -> str:
     """An object's text; empty if the strip has no such object."""
-    value = found.get(oid, b"")
+    value = objects.get(oid, b"")
     return decoded(value.strip(b"\0 ")) if isinstance(value, bytes) else one_line(str(value))
 
 
-def _measured(strip: Strip, found: Found, quantity: Quantity | None, row: str) -> float | None:
+def _measured(strip: Strip, objects: Found, quantity: Quantity | None, row: str) -> float | None:
     """A quantity's value; None without one. Negative numbers mean "not available" in all of these MIBs."""
     if quantity is None:
         return None
-    count = number_at(strip, found, _at(strip, quantity.oid, row))
+    count = number_at(strip, objects, _at(strip, quantity.oid, row))
     return None if count is None or count < 0 else count * quantity.step
 
 
@@ -75,17 +75,17 @@ def _at(strip: Strip, oid: str, row: object = "") -> str:
     return oid.format(n=row, u=strip.unit)
 
 
-def _listed(strip: Strip, found: Found, rows: Rows) -> list[str]:
+def _listed(strip: Strip, objects: Found, rows: Rows) -> list[str]:
     """Indices of the rows that a strip lists, in their order."""
     column = f"{rows.oid}."
     head = column + _at(strip, rows.head)
-    indices = [oid.removeprefix(column) for oid in found if oid.startswith(head)]
+    indices = [oid.removeprefix(column) for oid in objects if oid.startswith(head)]
     return sorted(indices, key=lambda index: [int(part) for part in index.split(".")])
 
 
 def _sum(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known and len(known) == len(values) else None
+    measured = [value for value in values if value is not None]
+    return sum(measured) if measured and len(measured) == len(values) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,39 +111,39 @@ class ColumnFamily:
         """The columns that list outlets and feeds."""
         return tuple(rows.oid for rows in (self.outlets, self.feeds) if rows is not None)
 
-    def listed_outlets(self, strip: Strip, known: Found) -> int | None:
+    def listed_outlets(self, strip: Strip, constants: Found) -> int | None:
         """Rows of outlets, where the family lists them."""
-        return None if self.outlets is None else len(_listed(strip, known, self.outlets))
+        return None if self.outlets is None else len(_listed(strip, constants, self.outlets))
 
-    def constants(self, strip: Strip, known: Found) -> tuple[str, ...]:
+    def constants(self, strip: Strip, objects: Found) -> tuple[str, ...]:
         """Names of outlets. What one count is worth is in the MIB."""
-        return tuple(_at(strip, self.names, row) for row in self._rows(strip, known)) if self.names else ()
+        return tuple(_at(strip, self.names, row) for row in self._rows(strip, objects)) if self.names else ()
 
-    def objects(self, strip: Strip, known: Found) -> tuple[str, ...]:
+    def objects(self, strip: Strip, constants: Found) -> tuple[str, ...]:
         """State, power and energy of each outlet, and the totals of each feed."""
         columns = [self.state, *(quantity.oid for quantity in (self.power, self.energy) if quantity is not None)]
-        each = [_at(strip, oid, row) for oid in columns for row in self._rows(strip, known)]
+        each = [_at(strip, oid, row) for oid in columns for row in self._rows(strip, constants)]
         totals = [quantity.oid for quantity in (self.total_power, self.total_energy) if quantity is not None]
-        return (*each, *(_at(strip, oid, row) for oid in totals for row in self._feeds(strip, known)))
+        return (*each, *(_at(strip, oid, row) for oid in totals for row in self._feeds(strip, constants)))
 
-    def reading(self, strip: Strip, found: Found) -> StripReading:
+    def reading(self, strip: Strip, objects: Found) -> StripReading:
         """Counts times steps; a code that is neither on nor off is an outlet between the two."""
         outlets = []
-        for number, row in enumerate(self._rows(strip, found), 1):
-            code = number_at(strip, found, _at(strip, self.state, row))
+        for number, row in enumerate(self._rows(strip, objects), 1):
+            code = number_at(strip, objects, _at(strip, self.state, row))
             on = True if code in self.state_on else False if code in self.state_off else None
-            power_watt = _measured(strip, found, self.power, row)
-            energy_joule = _measured(strip, found, self.energy, row)
+            power_watt = _measured(strip, objects, self.power, row)
+            energy_joule = _measured(strip, objects, self.energy, row)
             meter = _channel(power_watt, self.power, energy_joule, self.energy)
-            name = text_at(found, _at(strip, self.names, row)) if self.names else ""
+            name = text_at(objects, _at(strip, self.names, row)) if self.names else ""
             outlets.append(OutletReading(number, on, meter, name))
-        return self._with_total(strip, found, tuple(outlets))
+        return self._with_total(strip, objects, tuple(outlets))
 
-    def _with_total(self, strip: Strip, found: Found, outlets: tuple[OutletReading, ...]) -> StripReading:
-        feeds = self._feeds(strip, found)
-        names = [self._feed_name(found, feed) for feed in feeds]
-        powers = [_measured(strip, found, self.total_power, feed) for feed in feeds]
-        energies = [_measured(strip, found, self.total_energy, feed) for feed in feeds]
+    def _with_total(self, strip: Strip, objects: Found, outlets: tuple[OutletReading, ...]) -> StripReading:
+        feeds = self._feeds(strip, objects)
+        names = [self._feed_name(objects, feed) for feed in feeds]
+        powers = [_measured(strip, objects, self.total_power, feed) for feed in feeds]
+        energies = [_measured(strip, objects, self.total_energy, feed) for feed in feeds]
         total = _channel(_sum(powers), self.total_power, _sum(energies), self.total_energy, count=len(feeds))
         silent = tuple(name for name, power in zip(names, powers, strict=True) if power is None)
         return StripReading(
@@ -153,33 +153,35 @@ class ColumnFamily:
             unread=silent if len(silent) < len(feeds) else (),
         )
 
-    def switch(self, strip: Strip, outlet: int, known: Found, *, on: bool) -> SnmpSet:
+    def switch(self, strip: Strip, outlet: int, constants: Found, *, on: bool) -> SnmpSet:
         """One SET."""
         how = self.switching
         oid, value = (how.on_oid, how.on_value) if on else (how.off_oid, how.off_value)
-        row = self._rows(strip, known)[outlet - 1]
+        row = self._rows(strip, constants)[outlet - 1]
         return SnmpSet(((_at(strip, oid, row), value),), f"switch outlet {outlet} {'on' if on else 'off'}")
 
-    def _rows(self, strip: Strip, known: Found) -> list[str]:
+    def _rows(self, strip: Strip, constants: Found) -> list[str]:
         """Rows of outlets 1, 2, ...; Unreadable if the strip has fewer than the inventory says."""
         count = strip.outlet_count
-        listed = [] if self.outlets is None else _listed(strip, known, self.outlets)
+        listed = [] if self.outlets is None else _listed(strip, constants, self.outlets)
         if self.outlets is None or not listed:
             default = "{n}" if self.outlets is None else self.outlets.default
             return [_at(strip, default, n) for n in range(1, count + 1)]
         if len(listed) < count:
-            said = f"{len(listed)} outlets, and hosts.yml says {count}: correct `outlets` there"
-            raise Unreadable(strip.name, f"a walk of {self.outlets.oid}", said)
+            reason = f"{len(listed)} outlets, and hosts.yml says {count}: correct `outlets` there"
+            raise Unreadable(strip.name, f"a walk of {self.outlets.oid}", reason)
         return listed[:count]
 
-    def _feeds(self, strip: Strip, known: Found) -> list[str]:
+    def _feeds(self, strip: Strip, constants: Found) -> list[str]:
         if self.feeds is None:
             return [""]
-        return _listed(strip, known, self.feeds) or [_at(strip, self.feeds.default)]
+        return _listed(strip, constants, self.feeds) or [_at(strip, self.feeds.default)]
 
-    def _feed_name(self, known: Found, feed: str) -> str:
-        said = "" if self.feeds is None else known.get(f"{self.feeds.oid}.{feed}")
-        return text_at(known, f"{self.feeds.oid}.{feed}") if self.feeds and isinstance(said, bytes) else f"feed {feed}"
+    def _feed_name(self, constants: Found, feed: str) -> str:
+        name = "" if self.feeds is None else constants.get(f"{self.feeds.oid}.{feed}")
+        return (
+            text_at(constants, f"{self.feeds.oid}.{feed}") if self.feeds and isinstance(name, bytes) else f"feed {feed}"
+        )
 
 
 def _channel(

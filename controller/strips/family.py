@@ -84,19 +84,19 @@ class MeterFamily(Protocol):
     def tables(self, strip: Strip) -> tuple[str, ...]:
         """Columns that have to be walked once, before anything else: which feeds and outlets there are."""
 
-    def listed_outlets(self, strip: Strip, known: Found) -> int | None:
+    def listed_outlets(self, strip: Strip, constants: Found) -> int | None:
         """How many outlets the tables list; None if they do not list outlets."""
 
     def constants(self, strip: Strip, known: Found) -> tuple[str, ...]:
         """The OIDs that have to be read once only, such as scales and names; `known` is what the tables hold."""
 
-    def objects(self, strip: Strip, known: Found) -> tuple[str, ...]:
+    def objects(self, strip: Strip, constants: Found) -> tuple[str, ...]:
         """The OIDs to read each time."""
 
-    def reading(self, strip: Strip, found: Found) -> StripReading:
+    def reading(self, strip: Strip, objects: Found) -> StripReading:
         """What the objects, tables and constants included, say."""
 
-    def switch(self, strip: Strip, outlet: int, known: Found, *, on: bool) -> SnmpSet:
+    def switch(self, strip: Strip, outlet: int, constants: Found, *, on: bool) -> SnmpSet:
         """What switches an outlet at once."""
 
 

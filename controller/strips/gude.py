@@ -50,11 +50,11 @@ class GudeFamily:
         """None: the model says what there is."""
         return ()
 
-    def listed_outlets(self, strip: Strip, known: Found) -> int | None:  # noqa: ARG002 - other families list outlets
+    def listed_outlets(self, strip: Strip, constants: Found) -> int | None:  # noqa: ARG002 - other families list outlets
         """Outlets are not listed: those that there are answer."""
         return None
 
-    def objects(self, strip: Strip, known: Found) -> tuple[str, ...]:  # noqa: ARG002 - as above
+    def objects(self, strip: Strip, constants: Found) -> tuple[str, ...]:  # noqa: ARG002 - as above
         """States, and six columns of each channel."""
         states = [self._state(strip, n) for n in range(1, strip.outlet_count + 1)]
         outlets, banks = self._channels(strip)
@@ -67,26 +67,26 @@ class GudeFamily:
     def _name(self, strip: Strip, outlet: int) -> str:
         return f"{self._root(strip)}.3.1.2.1.2.{outlet}"
 
-    def reading(self, strip: Strip, found: Found) -> StripReading:
+    def reading(self, strip: Strip, objects: Found) -> StripReading:
         """The total is the sum of both banks."""
         outlet_patterns, bank_patterns = self._channels(strip)
         outlets = tuple(
             OutletReading(
                 n,
-                _state_of(number_at(strip, found, self._state(strip, n))),
-                _channel(strip, found, pattern),
-                text_at(found, self._name(strip, n)),
+                _state_of(number_at(strip, objects, self._state(strip, n))),
+                _channel(strip, objects, pattern),
+                text_at(objects, self._name(strip, n)),
             )
             for n, pattern in enumerate(outlet_patterns, start=1)
         )
-        banks = [_channel(strip, found, pattern) for pattern in bank_patterns]
+        banks = [_channel(strip, objects, pattern) for pattern in bank_patterns]
         names = [f"bank {bank}" for bank in _BANKS]
         silent = tuple(name for name, bank in zip(names, banks, strict=True) if bank.power_watt is None)
         return StripReading(
             outlets, _together(banks), summed=tuple(names), unread=silent if len(silent) < len(banks) else ()
         )
 
-    def switch(self, strip: Strip, outlet: int, known: Found, *, on: bool) -> SnmpSet:  # noqa: ARG002 - as above
+    def switch(self, strip: Strip, outlet: int, constants: Found, *, on: bool) -> SnmpSet:  # noqa: ARG002 - as above
         """The state is what is set (epc8226PortState: 0 off, 1 on)."""
         word = "on" if on else "off"
         return SnmpSet(((self._state(strip, outlet), int(on)),), f"switch outlet {outlet} {word}")
@@ -96,8 +96,8 @@ def _state_of(code: int | None) -> bool | None:
     return bool(code) if code in {0, 1} else None
 
 
-def _channel(strip: Strip, found: Found, pattern: str) -> Channel:
-    values = {column: number_at(strip, found, pattern % column) for column in _COLUMNS}
+def _channel(strip: Strip, objects: Found, pattern: str) -> Channel:
+    values = {column: number_at(strip, objects, pattern % column) for column in _COLUMNS}
     watt, milliampere, volt, factor = (values[column] for column in (_WATT, _MILLIAMPERE, _VOLT, _FACTOR))
     if watt is None or values[_VALID] == 0:
         return NOT_METERED

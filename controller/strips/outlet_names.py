@@ -15,8 +15,8 @@ def device_in(lab: Lab, name: str) -> str:
     """The device of the lab that a name stands for; empty if none, or if there are several."""
     devices = {switch.name for switch in lab.switches} | {host.name for host in lab.hosts}
     words = {name.strip().lower(), *re.split(r"[^a-z0-9-]+", name.lower()), *re.split(r"[^a-z0-9]+", name.lower())}
-    found = devices & words
-    return found.pop() if len(found) == 1 else ""
+    devices_named = devices & words
+    return devices_named.pop() if len(devices_named) == 1 else ""
 
 
 def wrong_names(lab: Lab, strip: str, reading: StripReading) -> Iterator[str]:
@@ -25,6 +25,6 @@ def wrong_names(lab: Lab, strip: str, reading: StripReading) -> Iterator[str]:
     for outlet in reading.outlets:
         named = device_in(lab, outlet.name)
         if named and named != feeds.get(outlet.number, ""):
-            said = f"that it feeds {feeds[outlet.number]}" if outlet.number in feeds else "nothing about it"
+            claim = f"that it feeds {feeds[outlet.number]}" if outlet.number in feeds else "nothing about it"
             at = f"{strip}:{outlet.number}"
-            yield f"{at} is called '{outlet.name}' on the strip, and outlets.csv says {said}: correct one."
+            yield f"{at} is called '{outlet.name}' on the strip, and outlets.csv says {claim}: correct one."

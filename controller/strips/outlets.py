@@ -79,29 +79,29 @@ class Meter:
 
     def read(self) -> StripReading:
         """All outlets and the total; Unreachable if the strip is silent, Silent if it is of another family."""
-        known = self._known()
-        found = self._get(self._family.objects(self.strip, known))
-        if not found:
+        constants = self._known()
+        objects = self._get(self._family.objects(self.strip, constants))
+        if not objects:
             raise Silent(self.strip)
-        return self._family.reading(self.strip, {**known, **found})
+        return self._family.reading(self.strip, {**constants, **objects})
 
     def _known(self) -> dict[str, SnmpValue]:
         """What has to be read once only."""
         if self._constants is None:
             tables = self._family.tables(self.strip)
-            known = {f"{oid}.{index}": value for oid in tables for index, value in self._agent.walk(oid).items()}
+            constants = {f"{oid}.{index}": value for oid in tables for index, value in self._agent.walk(oid).items()}
             if self._as_many_as_listed:
-                listed = self._family.listed_outlets(self.strip, known)
+                listed = self._family.listed_outlets(self.strip, constants)
                 most = self.strip.outlet_count
                 self.strip = replace(self.strip, outlet_count=most if listed is None else min(most, listed))
-            self._constants = known | self._get(self._family.constants(self.strip, known))
+            self._constants = constants | self._get(self._family.constants(self.strip, constants))
         return self._constants
 
     def _get(self, oids: Sequence[str]) -> dict[str, SnmpValue]:
-        found: dict[str, SnmpValue] = {}
+        objects: dict[str, SnmpValue] = {}
         for start in range(0, len(oids), _AT_ONCE):
-            found |= self._agent.get(oids[start : start + _AT_ONCE])
-        return found
+            objects |= self._agent.get(oids[start : start + _AT_ONCE])
+        return objects
 
     def switch(self, outlet: Outlet, *, on: bool) -> Switched:
         """Switch an outlet and wait until the strip says so; Ignored if it does not come to that."""
@@ -136,11 +136,11 @@ def outlets_named(lab: Lab, name: str) -> tuple[Outlet, ...]:
             if strip.name == strip_name and number.isdecimal() and 1 <= int(number) <= strip.outlet_count:
                 used = (outlet for outlet in lab.outlets if (outlet.strip, outlet.number) == (strip_name, int(number)))
                 return (next(used, Outlet(strip_name, int(number), "")),)
-    found = tuple(outlet for outlet in lab.outlets if outlet.feeds == name)
-    if not found:
+    outlets = tuple(outlet for outlet in lab.outlets if outlet.feeds == name)
+    if not outlets:
         strips = ", ".join(f"{strip.name}:1-{strip.outlet_count}" for strip in lab.strips) or "none"
         raise LabError(
             f"{lab.name} has no outlet {name}: name one as STRIP:NUMBER (it has {strips}) or a device that outlets.csv "
             "says is fed."
         )
-    return found
+    return outlets

@@ -25,7 +25,7 @@ Measured = tuple[float, float]
 """A value and the least difference that the sensor can show."""
 
 
-_READABLE = frozenset(range(2, 7))
+_READABLE_STATES = frozenset(range(2, 7))
 """SensorStateEnumeration of a sensor with a number: normal (4), or below or above a threshold; unavailable is -1."""
 
 
@@ -52,22 +52,22 @@ class _Sensors:
         for sensor in _SENSORS:
             yield from (name(strip, number, sensor) for name in (self.value, self.available, self.state))
 
-    def read(self, strip: Strip, found: Found, number: int, sensor: int) -> Measured | None:
+    def read(self, strip: Strip, objects: Found, number: int, sensor: int) -> Measured | None:
         """(value, step) in the sensor's unit; None if it is not there, or cannot be read now."""
-        available = number_at(strip, found, self.available(strip, number, sensor))
-        state = number_at(strip, found, self.state(strip, number, sensor))
-        if available == _FALSE or (state is not None and state not in _READABLE):
+        available = number_at(strip, objects, self.available(strip, number, sensor))
+        state = number_at(strip, objects, self.state(strip, number, sensor))
+        if available == _FALSE or (state is not None and state not in _READABLE_STATES):
             return None
-        count = number_at(strip, found, self.value(strip, number, sensor))
-        behind = number_at(strip, found, self.digits(strip, number, sensor))
+        count = number_at(strip, objects, self.value(strip, number, sensor))
+        behind = number_at(strip, objects, self.digits(strip, number, sensor))
         if count is None or behind is None:
             return None
         step = _UNITS[sensor] / 10**behind
         return count * step, step
 
-    def channel(self, strip: Strip, found: Found, numbers: Sequence[int]) -> Channel:
+    def channel(self, strip: Strip, objects: Found, numbers: Sequence[int]) -> Channel:
         """Power and energy of these inlets or outlets together; what one of them lacks is unknown."""
-        return _channel(*(_sum([self.read(strip, found, n, sensor) for n in numbers]) for sensor in _SENSORS))
+        return _channel(*(_sum([self.read(strip, objects, n, sensor) for n in numbers]) for sensor in _SENSORS))
 
 
 _INLET = _Sensors(f"{_PDU2}.5.2.3.1", f"{_PDU2}.3.3.4.1.7")
@@ -83,10 +83,10 @@ def _labels(strip: Strip) -> str:
     return f"{_PDU2}.3.3.3.1.2.{_pdu(strip)}"
 
 
-def _inlets(strip: Strip, known: Found) -> list[int]:
+def _inlets(strip: Strip, constants: Found) -> list[int]:
     """The inlets that the strip lists; inlet 1 if it lists none."""
     head = f"{_labels(strip)}."
-    numbers = (oid.removeprefix(head) for oid in known if oid.startswith(head))
+    numbers = (oid.removeprefix(head) for oid in constants if oid.startswith(head))
     return sorted(int(number) for number in numbers if number.isdecimal()) or [1]
 
 
@@ -107,17 +107,17 @@ class RaritanFamily:
         """Labels of the inlets."""
         return (_labels(strip),)
 
-    def listed_outlets(self, strip: Strip, known: Found) -> int | None:  # noqa: ARG002 - other families list outlets
+    def listed_outlets(self, strip: Strip, constants: Found) -> int | None:  # noqa: ARG002 - other families list outlets
         """Outlets are not listed: those that there are answer."""
         return None
 
-    def objects(self, strip: Strip, known: Found) -> tuple[str, ...]:
+    def objects(self, strip: Strip, constants: Found) -> tuple[str, ...]:
         """States and sensors of the outlets, and the inlets' sensors."""
         numbers = range(1, strip.outlet_count + 1)
         return (
             *(_switched(strip, n) for n in numbers),
             *(oid for n in numbers for oid in _OUTLET.polled(strip, n)),
-            *(oid for n in _inlets(strip, known) for oid in _INLET.polled(strip, n)),
+            *(oid for n in _inlets(strip, constants) for oid in _INLET.polled(strip, n)),
         )
 
     def constants(self, strip: Strip, known: Found) -> tuple[str, ...]:
@@ -129,24 +129,26 @@ class RaritanFamily:
             *(_INLET.digits(strip, n, sensor) for n in _inlets(strip, known) for sensor in _SENSORS),
         )
 
-    def reading(self, strip: Strip, found: Found) -> StripReading:
+    def reading(self, strip: Strip, objects: Found) -> StripReading:
         """Sensors that are not available now, or do not exist, show nothing."""
         outlets = []
         for n in range(1, strip.outlet_count + 1):
-            code = number_at(strip, found, _switched(strip, n))
+            code = number_at(strip, objects, _switched(strip, n))
             on = {_ON: True, _OFF: False}.get(-1 if code is None else code)
-            outlets.append(OutletReading(n, on, _OUTLET.channel(strip, found, [n]), text_at(found, _name(strip, n))))
-        inlets = _inlets(strip, found)
-        names = {n: text_at(found, f"{_labels(strip)}.{n}") or f"inlet {n}" for n in inlets}
-        silent = tuple(names[n] for n in inlets if _INLET.read(strip, found, n, _POWER) is None)
+            outlets.append(
+                OutletReading(n, on, _OUTLET.channel(strip, objects, [n]), text_at(objects, _name(strip, n)))
+            )
+        inlets = _inlets(strip, objects)
+        names = {n: text_at(objects, f"{_labels(strip)}.{n}") or f"inlet {n}" for n in inlets}
+        silent = tuple(names[n] for n in inlets if _INLET.read(strip, objects, n, _POWER) is None)
         return StripReading(
             tuple(outlets),
-            _INLET.channel(strip, found, inlets),
+            _INLET.channel(strip, objects, inlets),
             summed=tuple(names.values()) if len(inlets) > 1 else (),
             unread=silent if len(silent) < len(inlets) else (),
         )
 
-    def switch(self, strip: Strip, outlet: int, known: Found, *, on: bool) -> SnmpSet:  # noqa: ARG002 - others need it
+    def switch(self, strip: Strip, outlet: int, constants: Found, *, on: bool) -> SnmpSet:  # noqa: ARG002 - others need it
         """One SET of switchingOperation."""
         word = "on" if on else "off"
         return SnmpSet(((f"{_PDU2}.4.1.2.1.2.{_pdu(strip)}.{outlet}", int(on)),), f"switch outlet {outlet} {word}")
@@ -154,8 +156,8 @@ class RaritanFamily:
 
 def _sum(values: list[Measured | None]) -> Measured | None:
     """(sum, sum of steps); None if one is missing."""
-    known = [value for value in values if value is not None]
-    return (sum(v for v, _ in known), sum(step for _, step in known)) if len(known) == len(values) else None
+    measured = [value for value in values if value is not None]
+    return (sum(v for v, _ in measured), sum(step for _, step in measured)) if len(measured) == len(values) else None
 
 
 def _channel(power: Measured | None, energy: Measured | None) -> Channel:

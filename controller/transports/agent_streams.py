@@ -93,9 +93,9 @@ class AgentStream:
             raise LabError(NO_SSH) from error
         self._process = process
         name = f"{self.agent} {self.host.name}"
-        given = f"{len(program)} {len(words)}".ljust(20).encode() + program + words
-        targets = (lambda: self._give(given), self._read, self._read_errors)
-        self._threads = tuple(threading.Thread(target=one, name=name, daemon=True) for one in targets)
+        message = f"{len(program)} {len(words)}".ljust(20).encode() + program + words
+        targets = (lambda: self._give(message), self._read, self._read_errors)
+        self._threads = tuple(threading.Thread(target=target, name=name, daemon=True) for target in targets)
         for thread in self._threads:
             thread.start()
 
@@ -160,10 +160,10 @@ class AgentStream:
             raise self._failure(status)
 
     def _failure(self, status: int) -> DeviceError:
-        said = "\n".join(self._said).strip()
+        complaint = "\n".join(self._said).strip()
         if status < 0:
             return Rejected(self.host.name, self.agent, f"ended by signal {-status}")
-        return failure(Program(self.agent, ""), self.host, status, said)
+        return failure(Program(self.agent, ""), self.host, status, complaint)
 
     def _give(self, data: bytes) -> None:
         """Send it something; standard input stays open, as the agent lives as long as it does."""

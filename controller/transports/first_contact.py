@@ -82,8 +82,8 @@ def seen_key(device: str, address: str, port: int, patience_s: float = 0.0) -> p
                     transport.close()
         except (OSError, EOFError, paramiko.SSHException) as error:
             if time.monotonic() >= end_s:
-                said = getattr(error, "strerror", None) or str(error) or "it closed the connection"
-                sentence = f"no SSH server answers at {address}:{port} ({said}): check cables, power and addresses."
+                reason = getattr(error, "strerror", None) or str(error) or "it closed the connection"
+                sentence = f"no SSH server answers at {address}:{port} ({reason}): check cables, power and addresses."
                 raise Unreachable(device, sentence) from error
         time.sleep(_PAUSE_S)  # no event to wait for: nothing is connected
 
@@ -110,7 +110,7 @@ class FactoryLine:
         return terminal
 
     def hasten(self, patience_s: float) -> None:
-        """Wait only so long for an answer from now on: the next line may end the session."""
+        """Shorten the wait for answers from now on: the next line may end the session."""
         with hidden(self.device, self._hide):
             self._terminal = self._settled(patience_s)
 
@@ -153,8 +153,8 @@ def open_factory_line(
     `key` is the host key that a person confirmed, for SSH; `hide` stars secrets out. AccessDenied if the account is
     refused, HostKeyChanged if the server shows another key, Unreachable for everything else.
     """
-    with _trusting(way, key) as known:
-        line = _made(device, netmiko_type, way, login, known)
+    with _trusting(way, key) as trusted_keys:
+        line = _made(device, netmiko_type, way, login, trusted_keys)
         try:
             channel = _connected(device, line, way, login)
             with hidden(device, hide):
@@ -178,7 +178,7 @@ def _trusting(way: Way, key: paramiko.PKey | None) -> Iterator[str]:
         yield file.name
 
 
-def _made(device: str, netmiko_type: str, way: Way, login: Account, known: str) -> Any:
+def _made(device: str, netmiko_type: str, way: Way, login: Account, keys_file: str) -> Any:
     """Netmiko's object for the family, over any kind of line; nothing is opened yet."""
     common: dict[str, Any] = {
         "device_type": netmiko_type + ("_telnet" if way.kind == "telnet" else ""),
@@ -191,7 +191,7 @@ def _made(device: str, netmiko_type: str, way: Way, login: Account, known: str) 
         "auto_connect": False,
     }
     if way.kind == "ssh":
-        common |= {"ssh_strict": True, "alt_host_keys": True, "alt_key_file": known}
+        common |= {"ssh_strict": True, "alt_host_keys": True, "alt_key_file": keys_file}
     if way.kind == "serial" and not _is_terminal(way.where):
         raise Unreachable(device, f"{way.where} is no serial port of this machine: name another.")
     # The family's class, whatever the line: netmiko has most families' for SSH alone.
@@ -237,8 +237,8 @@ def _connected(device: str, line: Any, way: Way, login: Account, *, none_first: 
             return _connected(device, line, way, login, none_first=False)
         if isinstance(inner, paramiko.AuthenticationException):
             raise _refused(device, way, login) from None
-        said = getattr(inner, "strerror", None) or type(inner).__name__
-        raise Unreachable(device, f"nothing answers at {way} ({said}): check power, cable and address.") from None
+        reason = getattr(inner, "strerror", None) or type(inner).__name__
+        raise Unreachable(device, f"nothing answers at {way} ({reason}): check power, cable and address.") from None
     return _channel_of(line, way)
 
 
@@ -251,12 +251,12 @@ def _answer_questions(device: str, line: Any, channel: Channel, dialogue: Dialog
     doing = "logging in"
     nudges = 0
     while True:
-        found = terminal.expect(PATTERNS, doing=doing, timeout_s=_NUDGE_S if nudges < _NUDGES else None)
-        if found is None:
+        shown = terminal.expect(PATTERNS, doing=doing, timeout_s=_NUDGE_S if nudges < _NUDGES else None)
+        if shown is None:
             nudges += 1
             terminal.answer("", doing=doing)
             continue
-        answer = dialogue.answer(found, terminal.heard())
+        answer = dialogue.answer(shown, terminal.heard())
         if answer is None:
             terminal.settle(doing)
             return

@@ -67,8 +67,8 @@ async def _read_all(hosts: Sequence[Host]) -> dict[str, ClockReading | DeviceErr
             except DeviceError as error:
                 return error
 
-    found = await asyncio.gather(*(one(host) for host in hosts))
-    return {host.name: reading for host, reading in zip(hosts, found, strict=True)}
+    readings = await asyncio.gather(*(one(host) for host in hosts))
+    return {host.name: reading for host, reading in zip(hosts, readings, strict=True)}
 
 
 async def _read(host: Host, exchanging: asyncio.Lock) -> ClockReading:
@@ -101,9 +101,9 @@ async def _exchange(host: Host, process: asyncio.subprocess.Process, exchanging:
     if not first:
         lines = decoded_lines(await process.stderr.read()).strip().splitlines()
         await process.wait()
-        said = f" ({lines[-1]})" if lines else ""
-        raise Unreachable(host.name, f"does not answer by SSH{said}: check power, cable and ansible_host.")
-    found = []
+        complaint = f" ({lines[-1]})" if lines else ""
+        raise Unreachable(host.name, f"does not answer by SSH{complaint}: check power, cable and ansible_host.")
+    samples = []
     try:
         tracking = str(parse_json(first, several_lines=True))
         async with exchanging:
@@ -112,8 +112,8 @@ async def _exchange(host: Host, process: asyncio.subprocess.Process, exchanging:
                 process.stdin.write(b".")
                 line = await process.stdout.readline()
                 received_ns = time.monotonic_ns()
-                found.append((sent_ns, int(line), received_ns))
+                samples.append((sent_ns, int(line), received_ns))
     except ValueError as error:
         raise Unreadable(host.name, "the time", repr(first[:80])) from error
     process.stdin.close()
-    return ClockReading(tuple(found), tracking)
+    return ClockReading(tuple(samples), tracking)

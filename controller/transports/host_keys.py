@@ -47,9 +47,9 @@ def trusted(switch: Switch) -> Iterator[Trusted]:
             switch.name, f"its SSH host key cannot be checked, as {file} cannot be read ({error}): {_add(switch)}"
         ) from error
     with _written("".join(f"{line}\n" for line in lines if _may_be_of(line, names))) as few:
-        known = paramiko.HostKeys(few)
+        keys = paramiko.HostKeys(few)
         for name in names:
-            if known.lookup(name) is not None:
+            if keys.lookup(name) is not None:
                 yield Trusted(name, few)
                 return
     raise HostKeyChanged(switch.name, f"its SSH host key is not confirmed in {file} yet: {_add(switch)}")

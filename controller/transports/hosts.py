@@ -32,7 +32,7 @@ Json = Any
 _AT_ONCE: Final = 64
 _CONNECT_S: Final = 5
 _CONNECT_TRIES: Final = 3  # of the connection alone: nothing has been started yet
-_WORDS: Final = 300  # of what a program said before it failed
+_SHOWN_CHARACTERS: Final = 300  # of what a program said before it failed
 
 TAKE: Final = """
 import os, sys
@@ -51,7 +51,7 @@ NO_SSH: Final = "`ssh` is not installed here: install an OpenSSH client."
 SSH_FAILED: Final = 255
 """Exit status of ssh itself; a program's own is below."""
 
-_ALIVE: Final = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=3")
+_KEEP_ALIVE: Final = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=3")
 
 _BOOT: Final = (
     TAKE
@@ -93,7 +93,7 @@ def ssh_command(host: Host, remote: Sequence[str]) -> list[str]:
 def lasting_command(host: Host, remote: Sequence[str]) -> list[str]:
     """The same for what stays: a node that goes away is noticed within ten seconds."""
     command = ssh_command(host, remote)
-    return [command[0], *_ALIVE, *command[1:]]
+    return [command[0], *_KEEP_ALIVE, *command[1:]]
 
 
 def run_on_hosts(
@@ -125,7 +125,7 @@ async def _run_all(
 
 
 async def _run(program: Program, host: Host, argument: Json, timeout_s: float) -> Json:
-    text, given = program.text.encode(), json.dumps(argument).encode()
+    text, argument_json = program.text.encode(), json.dumps(argument).encode()
     try:
         process = await asyncio.create_subprocess_exec(
             *ssh_command(host, [program.python, "-c", _BOOT]),
@@ -137,9 +137,9 @@ async def _run(program: Program, host: Host, argument: Json, timeout_s: float) -
     except FileNotFoundError as error:
         raise LabError(NO_SSH) from error
     try:
-        sizes = f"{len(text)} {len(given)}".ljust(20).encode()
+        sizes = f"{len(text)} {len(argument_json)}".ljust(20).encode()
         async with asyncio.timeout(timeout_s):
-            output, errors = await _conversation(process, sizes + text + given)
+            output, errors = await _conversation(process, sizes + text + argument_json)
     except TimeoutError as error:
         raise Unreachable(host.name, f"{program.name} was not done there within {timeout_s:g} s.") from error
     finally:
@@ -168,20 +168,20 @@ async def _conversation(process: asyncio.subprocess.Process, data: bytes) -> tup
     return output, errors
 
 
-def lines_of(said: str) -> list[str]:
+def lines_of(output: str) -> list[str]:
     """The lines of what ssh or a program said on standard error, without empty ones."""
-    return [line.strip() for line in said.splitlines() if line.strip()]
+    return [line.strip() for line in output.splitlines() if line.strip()]
 
 
-def failure(program: Program, host: Host, status: int, said: str) -> DeviceError:
-    """What it means that ssh ended with `status`, having `said` this on standard error."""
-    lines = lines_of(said)
+def failure(program: Program, host: Host, status: int, complaint: str) -> DeviceError:
+    """The error for ssh that ended with `status`, and this `complaint` on standard error."""
+    lines = lines_of(complaint)
     last = lines[-1] if lines else f"exit status {status}"
     if status != SSH_FAILED:
-        return Rejected(host.name, program.name, "\n".join(lines)[-_WORDS:] or last)
-    if "REMOTE HOST IDENTIFICATION HAS CHANGED" in said or "Host key verification failed" in said:
+        return Rejected(host.name, program.name, "\n".join(lines)[-_SHOWN_CHARACTERS:] or last)
+    if "REMOTE HOST IDENTIFICATION HAS CHANGED" in complaint or "Host key verification failed" in complaint:
         sentence = f"its SSH host key at {host.management_address} is not the trusted one: compare it, then correct"
         return HostKeyChanged(host.name, f"{sentence} the known_hosts file that ssh uses.")
-    if "Permission denied" in said:
+    if "Permission denied" in complaint:
         return AccessDenied(host.name, f"does not let {host.user} in by SSH ({last}): correct its key or user.")
     return Unreachable(host.name, f"does not answer by SSH ({last}): check power, cable and ansible_host.")

@@ -13,9 +13,9 @@ HostKey: TypeAlias = paramiko.PKey
 def kept_keys(switch: Switch) -> tuple[HostKey, ...]:
     """The keys that are trusted for a switch; none if the file is not there or cannot be read."""
     try:
-        with trusted(switch) as known:
-            found = paramiko.HostKeys(known.file).lookup(known.name)
-            return tuple(found.values()) if found is not None else ()
+        with trusted(switch) as trusted_keys:
+            keys = paramiko.HostKeys(trusted_keys.file).lookup(trusted_keys.name)
+            return tuple(keys.values()) if keys is not None else ()
     except HostKeyChanged:
         return ()
 

@@ -108,9 +108,9 @@ class NodeSession:
         line = await process.stdout.readline()
         if not line.endswith(b"\n"):
             status = await process.wait()
-            said = decoded_lines(await complaints)
+            complaint = decoded_lines(await complaints)
             if status:
-                raise failure(self._program, self.host, status, said)
+                raise failure(self._program, self.host, status, complaint)
             raise Unreachable(self.host.name, f"{self._program.name} ended early there: try again.")
         try:
             return parse_json(line)
@@ -127,9 +127,9 @@ class NodeSession:
         process, complaints = self._alive()
         status = await process.wait()
         await asyncio.wait([complaints], timeout=_PARTING_S)  # a master of shared connections may keep it open
-        said = decoded_lines(complaints.result()) if complaints.done() else ""
+        complaint = decoded_lines(complaints.result()) if complaints.done() else ""
         silent = "the SSH connection ended" if status == SSH_FAILED else f"exit status {status}"
-        return (lines_of(said) or [silent])[-1]
+        return (lines_of(complaint) or [silent])[-1]
 
     def _alive(self) -> tuple[asyncio.subprocess.Process, "asyncio.Task[bytes]"]:
         if self._process is None or self._complaints is None:

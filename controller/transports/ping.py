@@ -56,11 +56,11 @@ class Ping:
         self._thread.start()
         if not self._await_answers(1, _FIRST_WITHIN_S):
             self._stop()
-            said = " ".join(" ".join(self._lines[-2:]).split())
+            output = " ".join(" ".join(self._lines[-2:]).split())
             if self._ended:
-                raise Rejected(self._sender.name, " ".join(command), said or "nothing")
+                raise Rejected(self._sender.name, " ".join(command), output or "nothing")
             raise Unreachable(
-                self._receiver.name, f"does not answer echoes of {self._sender.name}: {said or 'silence'}."
+                self._receiver.name, f"does not answer echoes of {self._sender.name}: {output or 'silence'}."
             )
         return self
 

@@ -100,17 +100,17 @@ class PortWatch:
 
         with self._changed:
             self._changed.wait_for(happened, timeout_s)
-            found = self._matching(port, up, since_ns)
-            if not found and self._failure is not None:
+            event = self._matching(port, up, since_ns)
+            if not event and self._failure is not None:
                 raise self._failure
-            return found[0] if found else None
+            return event[0] if event else None
 
     def _matching(self, port: str, up: bool, since_ns: int) -> list[LinkEvent]:  # noqa: FBT001 - one word, one flag
         return [seen for seen in self._events if seen.port == port and seen.up == up and seen.seen_ns > since_ns]
 
     def _read(self) -> dict[str, bool]:
-        found = self._agent.get(list(self._oids.values()))
-        return {port: self._status(port, found.get(oid)) for port, oid in self._oids.items()}
+        states = self._agent.get(list(self._oids.values()))
+        return {port: self._status(port, states.get(oid)) for port, oid in self._oids.items()}
 
     def _status(self, port: str, value: SnmpValue | None) -> bool:
         if not isinstance(value, int):

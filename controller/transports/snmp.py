@@ -130,7 +130,7 @@ class _Portion:
         self._again = False
 
     def answered(self, asked: int) -> None:
-        """An answer came to a request for so much."""
+        """Note that a request of this size was answered."""
         self._came = max(self._came, asked)
 
     def doubted(self, asked: int, tries: _Tries) -> bool:
@@ -140,7 +140,7 @@ class _Portion:
         return tries.left in _LESS_WITH_TRIES_LEFT and (asked > self._came or tries.left == _LESS_ALTHOUGH_IT_CAME)
 
     def shrink(self, limit: int, *, for_good: bool) -> None:
-        """Ask for so much at most."""
+        """Ask for at most this much from now on."""
         self.limit = limit
         self._for_good |= for_good or self._again
         self._again = False
@@ -195,14 +195,14 @@ class Agent:
 
     def _column(self, reader: SnmpSession, tries: _Tries, oid: str, rows: int) -> dict[str, SnmpValue]:
         """One walk with so many rows a request; _TooLong if fewer have to be asked for."""
-        found: dict[str, SnmpValue] = {}
+        column: dict[str, SnmpValue] = {}
         portion = self._rows[oid]
         answered = iter(reader.getbulk(oid, rows))
         while True:
             try:
                 name, value = next(answered)
             except StopIteration:
-                return found
+                return column
             except SnmpDecodeError as error:
                 if rows == 1:
                     raise
@@ -219,24 +219,24 @@ class Agent:
             tries.answered()
             portion.answered(rows)
             index = name[len(oid) + 1 :]
-            if index in found:
+            if index in column:
                 raise Unreadable(self.access.device, f"walk of {oid}", f"{name} came twice")
             if isinstance(value, int | bytes | str):
-                found[index] = value
+                column[index] = value
 
     def get(self, oids: Sequence[str]) -> dict[str, SnmpValue]:
         """Objects by their OIDs; those that do not exist are left out. Unreachable if the agent is silent."""
 
         def ask(reader: SnmpSession, tries: _Tries) -> dict[str, SnmpValue]:
-            found: dict[str, SnmpValue] = {}
+            objects: dict[str, SnmpValue] = {}
             left = list(oids)
             while left:
                 some = left[: self._at_once.limit]
                 with suppress(_TooLong):
-                    found |= self._objects(reader, tries, some)
+                    objects |= self._objects(reader, tries, some)
                     left = left[len(some) :]
             self._at_once.succeeded()
-            return found
+            return objects
 
         return self._read(f"a read of {oids[0]}", ask)
 
@@ -244,7 +244,7 @@ class Agent:
         """One request; _TooLong if fewer objects have to be asked for."""
         while True:
             try:
-                found = reader.get_many(list(oids))
+                values = reader.get_many(list(oids))
             except NoSuchInstance:
                 return {}
             except SnmpDecodeError as error:
@@ -262,7 +262,7 @@ class Agent:
             else:
                 tries.answered()
                 self._at_once.answered(len(oids))
-                return {oid: value for oid, value in found.items() if isinstance(value, int | bytes | str)}
+                return {oid: value for oid, value in values.items() if isinstance(value, int | bytes | str)}
 
     def put(self, request: SnmpSet) -> tuple[int, int]:
         """Set objects, all or none; when it was sent and when it was known to be done, in monotonic nanoseconds.

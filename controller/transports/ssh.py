@@ -28,7 +28,7 @@ _CONNECT_S: Final = 5.0
 _PAUSE_S: Final = 0.3  # between attempts: a switch that has just dropped a session needs a moment to free it
 _COLUMNS: Final = 511  # wide enough that no switch breaks the line's echo; netmiko's choice
 _ROWS: Final = 1000  # ditto
-_ASKING: Final = frozenset({"password", "keyboard-interactive"})
+_ASKING_METHODS: Final = frozenset({"password", "keyboard-interactive"})
 """Methods by which a server asks for a password before the session begins."""
 
 _NUDGE_S: Final = 2.0  # some switches say nothing before a key is pressed
@@ -136,12 +136,12 @@ class ExecLine:
 
 def open_line(switch: Switch, driver: Driver, patience_s: float = PATIENCE_S) -> CommandLine:
     """Log in. AccessDenied and HostKeyChanged at once, Unreachable after some attempts."""
-    with trusted(switch) as known:
+    with trusted(switch) as trusted_keys:
         for attempt in range(_ATTEMPTS):
             try:
                 if driver.login:
-                    return _open_terminal(switch, driver.login, driver, known, patience_s)
-                return ExecLine(switch, driver, _connect(switch, known, patience_s), patience_s)
+                    return _open_terminal(switch, driver.login, driver, trusted_keys, patience_s)
+                return ExecLine(switch, driver, _connect(switch, trusted_keys, patience_s), patience_s)
             except DeviceError as error:
                 if type(error) is not Unreachable or attempt == _ATTEMPTS - 1:
                     raise
@@ -154,8 +154,8 @@ def _connected(switch: Switch) -> socket.socket:
         connection = socket.create_connection((switch.address, switch.ssh_port), timeout=_CONNECT_S)
     except OSError as error:
         where = f"{switch.address}:{switch.ssh_port}"
-        said = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
-        sentence = f"no SSH server answers at {where} ({said}): check power, cable and ansible_host."
+        reason = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
+        sentence = f"no SSH server answers at {where} ({reason}): check power, cable and ansible_host."
         raise Unreachable(switch.name, sentence) from error
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
@@ -172,8 +172,8 @@ def _translated(switch: Switch, error: BaseException) -> DeviceError:
         return changed(switch, error)
     if isinstance(error, paramiko.AuthenticationException):
         return _denied(switch, error)
-    said = " ".join(str(error).split()) or type(error).__name__
-    return Unreachable(switch.name, f"the SSH login failed ({said}): check its SSH server and sessions.")
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return Unreachable(switch.name, f"the SSH login failed ({reason}): check its SSH server and sessions.")
 
 
 def _password(switch: Switch) -> str | None:
@@ -198,16 +198,18 @@ class _AsksInside(paramiko.auth_strategy.AuthStrategy):
         yield self._source
 
 
-def _connect(switch: Switch, known: Trusted, patience_s: float, *, asks_inside: bool = False) -> paramiko.SSHClient:
+def _connect(
+    switch: Switch, trusted_keys: Trusted, patience_s: float, *, asks_inside: bool = False
+) -> paramiko.SSHClient:
     """Connect and authenticate as far as SSH itself asks for it."""
     password, key_file = _password(switch), _key_file(switch)
     strategy = _AsksInside(switch.user) if asks_inside and not key_file and not switch.ssh_agent else None
     client = paramiko.SSHClient()
-    client.load_host_keys(known.file)
+    client.load_host_keys(trusted_keys.file)
     client.set_missing_host_key_policy(paramiko.RejectPolicy())
     try:
         client.connect(
-            known.name,  # at port 22 in the file of known hosts; the socket is connected already
+            trusted_keys.name,  # at port 22 in the file of known hosts; the socket is connected already
             username=switch.user,
             password=password,
             key_filename=key_file,
@@ -221,9 +223,13 @@ def _connect(switch: Switch, known: Trusted, patience_s: float, *, asks_inside: 
     except paramiko.auth_strategy.AuthFailure as failure:
         client.close()
         why = failure.result[-1].result
-        if isinstance(why, paramiko.BadAuthenticationType) and password and not _ASKING.isdisjoint(why.allowed_types):
+        if (
+            isinstance(why, paramiko.BadAuthenticationType)
+            and password
+            and not _ASKING_METHODS.isdisjoint(why.allowed_types)
+        ):
             # Some servers refuse a second request for authentication on one connection.
-            return _connect(switch, known, patience_s)
+            return _connect(switch, trusted_keys, patience_s)
         raise _translated(switch, why if isinstance(why, BaseException) else failure) from failure
     except (paramiko.SSHException, OSError, EOFError) as error:
         client.close()
@@ -231,8 +237,10 @@ def _connect(switch: Switch, known: Trusted, patience_s: float, *, asks_inside: 
     return client
 
 
-def _open_terminal(switch: Switch, login: Login, driver: Driver, known: Trusted, patience_s: float) -> TerminalLine:
-    client = _connect(switch, known, patience_s, asks_inside=login.asks_inside)
+def _open_terminal(
+    switch: Switch, login: Login, driver: Driver, trusted_keys: Trusted, patience_s: float
+) -> TerminalLine:
+    client = _connect(switch, trusted_keys, patience_s, asks_inside=login.asks_inside)
     try:
         channel = client.invoke_shell(term="vt100", width=_COLUMNS, height=_ROWS)
         terminal = Terminal(switch.name, channel, enter=login.enter, patience_s=patience_s)
@@ -255,18 +263,18 @@ def _log_in(switch: Switch, terminal: Terminal, password: str | None) -> None:
     asked = False
     nudges = 0
     while True:
-        found = terminal.expect((_USER, _PASSWORD, _READY), doing=doing, timeout_s=_NUDGE_S if nudges < 3 else None)
-        if found is None:
+        prompt = terminal.expect((_USER, _PASSWORD, _READY), doing=doing, timeout_s=_NUDGE_S if nudges < 3 else None)
+        if prompt is None:
             nudges += 1
             terminal.answer("", doing=doing)
-        elif found == 2:
+        elif prompt == 2:
             break
-        elif found == 1 and not asked:
+        elif prompt == 1 and not asked:
             asked = True
             terminal.answer(password or "", doing=doing)
         elif asked:
-            said = " ".join(terminal.heard().split())
-            raise _denied(switch, f"it says '{said}'")
+            shown_text = " ".join(terminal.heard().split())
+            raise _denied(switch, f"it says '{shown_text}'")
         else:
             terminal.answer(switch.user, doing=doing)
     terminal.settle(doing)

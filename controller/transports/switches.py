@@ -87,10 +87,10 @@ class SwitchSession:
         It is looked up once a session; the names of the interface are read before each SET, as a switch that restarted
         may number its interfaces anew.
         """
-        known = self._resolved.get(command)
-        if known is None or self._snmp().get(list(known.names)) != known.names:
-            known = self._resolved[command] = resolve(self.switch, command, self.ask(FINDERS))
-        return known.request
+        resolved = self._resolved.get(command)
+        if resolved is None or self._snmp().get(list(resolved.names)) != resolved.names:
+            resolved = self._resolved[command] = resolve(self.switch, command, self.ask(FINDERS))
+        return resolved.request
 
     def close(self) -> None:
         """End it; harmless when it is broken or closed already."""

@@ -17,7 +17,7 @@ from eee_testbed.lab.plain_text import one_line
 PATIENCE_S = 30.0
 """How long a switch may be silent before it counts as hanging; saving a configuration takes real ones ten seconds."""
 
-_LONGEST = 10  # times the patience for one line, however much the switch talks
+_PATIENCE_FACTOR = 10  # times the patience for one line, however much the switch talks
 _QUIET_S = 1.0  # silence after which a prompt is believed although the line's echo was mangled
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[()][A-Z0-9]|[=>78DEHM])|[\x00\x07]")
 _PROMPT = re.compile(r"(?P<base>\S[^\r\n]{0,80}?|)(?P<mode>\s?(?:\([^()\r\n]*\))*)(?P<mark>[>#])\s*")
@@ -100,8 +100,8 @@ class Terminal:
             self._channel.settimeout(self._patience_s)
             self._channel.sendall(data)
         except (OSError, EOFError) as error:  # EOFError: paramiko's, of a connection that ends at that moment
-            said = str(error) or "it was closed"
-            raise self._fail(f"the session broke while {doing} ({said}): read the switch's state again.") from error
+            reason = str(error) or "it was closed"
+            raise self._fail(f"the session broke while {doing} ({reason}): read the switch's state again.") from error
 
     def _receive(self, timeout_s: float, doing: str) -> bool:
         """Read what comes next; False if nothing did in time."""
@@ -127,7 +127,7 @@ class Terminal:
     # -- login
 
     def expect(self, patterns: Sequence[str], *, doing: str, timeout_s: float | None = None) -> int | None:
-        """Wait until the unfinished row matches one; its index, or None if nothing came for so long.
+        """Wait until the unfinished row matches a pattern; its index, or None after `timeout_s`.
 
         Without `timeout_s` Unreachable is raised instead, after the session's patience.
         """
@@ -140,9 +140,9 @@ class Terminal:
             if not self._receive(self._patience_s if timeout_s is None else timeout_s, doing):
                 if timeout_s is not None:
                     return None
-                said = " / ".join(row for row in shown(self._heard)[-3:] if row.strip())
+                last_rows = " / ".join(row for row in shown(self._heard)[-3:] if row.strip())
                 raise self._fail(
-                    f"it was silent for {self._patience_s:g} s while {doing}; its last output was '{said}'."
+                    f"it was silent for {self._patience_s:g} s while {doing}; its last output was '{last_rows}'."
                 )
 
     def heard(self) -> str:
@@ -162,17 +162,17 @@ class Terminal:
         before = None
         while True:
             self.expect([r"[>#]\s*$"], doing=doing)
-            found = shown(self._heard)[-1].strip()
-            if found == before:
+            prompt = shown(self._heard)[-1].strip()
+            if prompt == before:
                 break
-            before = found
+            before = prompt
             self.answer("", doing=doing)
-        parts = _PROMPT.fullmatch(found)
+        parts = _PROMPT.fullmatch(prompt)
         base = parts["base"].strip() if parts else ""
         more = r"[^\s()>#]*" if len(base) > _NAME_CHARACTERS else ""
         self._prompts = re.compile(rf"{re.escape(base[:_NAME_CHARACTERS])}{more}(?:\s?\([^()\r\n]*\))*\s?[>#]\s*")
-        self.prompt = self._home = found
-        return found
+        self.prompt = self._home = prompt
+        return prompt
 
     # -- lines
 
@@ -207,7 +207,7 @@ class Terminal:
             if after is not None and self._at_prompt(rows[after:]):
                 return self._output(rows[after:])
             asked_from = self._react(asked_from, replies, doing)
-            left_s = started + _LONGEST * self._patience_s - time.monotonic()
+            left_s = started + _PATIENCE_FACTOR * self._patience_s - time.monotonic()
             mangled = after is None and self._at_prompt(rows[1:])
             if left_s > 0 and self._receive(min(_QUIET_S if mangled else self._patience_s, left_s), doing):
                 continue
@@ -217,11 +217,11 @@ class Terminal:
 
     def _echo_end(self, rows: list[str], text: str) -> int | None:
         """Index of the row after the line's echo; None if it has not come. Narrow terminals break it into rows."""
-        wanted = _squeezed(text)
+        echo = _squeezed(text)
         seen = ""
         for index, row in enumerate(rows[:-1]):
             seen += _squeezed(row)
-            if seen.endswith(wanted):
+            if seen.endswith(echo):
                 return index + 1
         return None
 

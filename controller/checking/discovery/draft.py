@@ -25,7 +25,7 @@ from eee_testbed.controller.checking.discovery.found import (
 from eee_testbed.controller.checking.neighbours import one_line
 from eee_testbed.lab.model import Host, Lab
 
-_NUMBERED: Final = re.compile(r"(.*?)(\d+)")
+_NUMBERED_NAME: Final = re.compile(r"(.*?)(\d+)")
 _PLAIN_NAME: Final = re.compile(r"[a-z][a-z-]*\d[a-z0-9-]*")
 _UNKNOWN_NETWORK: Final = "198.51.100.0/24"
 _SHOWN_CHARACTERS: Final = 80
@@ -88,19 +88,19 @@ def named(devices: Iterable[Device]) -> tuple[Device, ...]:
 
 def _hosts(switches: Sequence[FoundSwitch], taken: set[str]) -> tuple[Station, ...]:
     """One station for each host; those of a name that is taken, or without one, are numbered."""
-    found: dict[bytes | str, Station] = {}
+    stations: dict[bytes | str, Station] = {}
     names = set(taken)
     for station in (station for switch in switches for station in switch.stations):
         key = station.mac or station.name
         name = host_name(station.name)
-        if key in found or name in taken:
+        if key in stations or name in taken:
             continue
         unique = name if name and name not in names else next(
             free for free in (f"{name or 'host'}-{n}" for n in range(1, len(names) + 2)) if free not in names
         )  # fmt: skip
         names.add(unique)
-        found[key] = replace(station, name=unique)
-    return tuple(sorted(found.values(), key=lambda station: station.name))
+        stations[key] = replace(station, name=unique)
+    return tuple(sorted(stations.values(), key=lambda station: station.name))
 
 
 def _hosts_yml(
@@ -182,7 +182,7 @@ def port_ranges(ports: Sequence[FoundPort]) -> Iterator[tuple[str, int, bool]]:
     def run(port: FoundPort) -> tuple[str, int, int, bool]:
         nonlocal place
         place += 1
-        shape = _NUMBERED.fullmatch(port.name)
+        shape = _NUMBERED_NAME.fullmatch(port.name)
         if shape is None or shape[2] != str(int(shape[2])):
             return port.name, 0, port.rate_mbps, port.guessed
         return shape[1], int(shape[2]) - place, port.rate_mbps, port.guessed

@@ -55,7 +55,7 @@ class FoundStrip:
 
 @dataclass(frozen=True, slots=True)
 class FoundOther:
-    """A device that answers, and of which nothing more is known here."""
+    """A device that answers, and that no family here describes."""
 
     name: str
     address: str

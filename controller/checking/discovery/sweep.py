@@ -40,7 +40,7 @@ def addresses_of(network: str) -> tuple[str, ...]:
 
 
 def longest_s(count: int, per_s: float = PER_S) -> float:
-    """How long a sweep of so many addresses takes if none answers."""
+    """Seconds that a sweep of `count` addresses takes if none answers."""
     return count / per_s + SILENT_S
 
 
@@ -57,8 +57,8 @@ def sweep(addresses: Sequence[str], ask: Callable[[str], _Found | None], per_s: 
 
     with ThreadPoolExecutor(max_workers=max(1, round(2 * per_s * SILENT_S))) as pool:
         try:
-            found = list(pool.map(paced, enumerate(addresses)))
+            answers = list(pool.map(paced, enumerate(addresses)))
         except BaseException:
             end.set()
             raise
-    return tuple(one for one in found if one is not None)
+    return tuple(one for one in answers if one is not None)

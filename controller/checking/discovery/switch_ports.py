@@ -42,7 +42,7 @@ def ports_of(answers: Answers) -> tuple[FoundPort, ...]:
     bridged = {str(value) for value in rows_of(answers, BASE_PORT_IF_INDEX).values()}
     kinds, speeds = rows_of(answers, IF_TYPE), rows_of(answers, IF_HIGH_SPEED)
     names = {**_texts(answers, IF_DESCR), **_texts(answers, IF_NAME)}
-    found = []
+    ports = []
     for index in sorted(kinds, key=int):
         key = interface_key(names.get(index, ""))
         if (
@@ -56,8 +56,8 @@ def ports_of(answers: Answers) -> tuple[FoundPort, ...]:
         seen = speed if isinstance(speed, int) and speed in RATES_MBPS else 0
         rate = max(seen, by_name)
         name = names[index] if " " not in names[index] else key[1]  # cables.csv takes no name in several words
-        found.append(FoundPort(name, rate or _USUAL_MBPS, guessed=not rate))
-    return tuple(found)
+        ports.append(FoundPort(name, rate or _USUAL_MBPS, guessed=not rate))
+    return tuple(ports)
 
 
 def _texts(answers: Answers, walk: Walk) -> dict[str, str]:
@@ -98,9 +98,9 @@ def _octets(value: SnmpValue) -> bytes:
 
 def _addresses(answers: Answers) -> dict[tuple[str, str], str]:
     """IPv4 management addresses: TimeMark, local port number, neighbour's number, subtype 1, length 4, address."""
-    found = {}
+    addresses = {}
     for index in rows_of(answers, LLDP_ADDRESS):
         parts = index.split(".")
         if parts[3:5] == ["1", "4"] and len(parts[4:]) == _IPV4_PARTS:
-            found[parts[1], parts[2]] = ".".join(parts[5:])
-    return found
+            addresses[parts[1], parts[2]] = ".".join(parts[5:])
+    return addresses

@@ -17,7 +17,7 @@ from eee_testbed.lab.untrusted_files import lose, read_yaml
 _WALKS: Final = frozenset({".snmprec", ".snmpwalk", ".walk"})
 _SHOW: Final = ".raw"
 _SYS_DESCR: Final = "1.3.6.1.2.1.1.1.0"
-_SHOWN: Final = 60  # characters of a description
+_SHOWN_CHARACTERS: Final = 60  # characters of a description
 
 
 WalkJudge = Callable[[str, str, Recorded, Stated], Iterator[Verdict]]
@@ -56,15 +56,15 @@ def _judge_walk(name: str, recorded: Recorded, stated: Stated, more: Sequence[Wa
         said = f"it has objects by name ({recorded.named})" if recorded.named else "it has no object"
         yield Verdict(name, device, "walk", "unread", f"{said}: record it with `snmpwalk -On`")
         return
-    found = [*judge_switch(name, device, recorded), *judge_strip(name, recorded, stated)]
+    verdicts = [*judge_switch(name, device, recorded), *judge_strip(name, recorded, stated)]
     for judge_more in more:
-        found += judge_more(name, device, recorded, stated)
-    yield from found or [Verdict(name, device, "walk", "unread", "it has neither ports nor a strip that is known")]
+        verdicts += judge_more(name, device, recorded, stated)
+    yield from verdicts or [Verdict(name, device, "walk", "unread", "it has neither ports nor a strip that is known")]
 
 
 def _device(recorded: Recorded) -> str:
-    words = " ".join(text_of(recorded.objects.get(_SYS_DESCR, b"unnamed")).split())
-    return words[:_SHOWN]
+    description = " ".join(text_of(recorded.objects.get(_SYS_DESCR, b"unnamed")).split())
+    return description[:_SHOWN_CHARACTERS]
 
 
 def _beside(path: Path) -> object:

@@ -147,14 +147,14 @@ def _ios_port(fields: Mapping[str, str]) -> object:
 
 
 def _ios_ports_expected(records: Records) -> object:
-    found = {}
+    ports = {}
     for record in records:
         key = interface_key(str(record["interface"]))
         if key is not None and record["switchport"] == "Enabled":
             lists = [str(vids) for vids in record["trunking_vlans"]]
             allowed = EVERY_VID if lists == ["ALL"] else frozenset[int]().union(*map(read_vids, lists))
-            found[key] = (str(record["access_vlan"]), str(record["native_vlan"]), allowed)
-    return found
+            ports[key] = (str(record["access_vlan"]), str(record["native_vlan"]), allowed)
+    return ports
 
 
 def _ios_vlans(switch: Switch, text: str) -> object:
@@ -173,11 +173,11 @@ def _ros_statics(switch: Switch, text: str) -> object:
 
 
 def _ros_statics_expected(records: Records) -> object:
-    found: dict[int, set[bytes]] = {}
+    entries: dict[int, set[bytes]] = {}
     for record in records:
         if str(record.get("type", "")).lower() not in {"self", "dynamic"}:
-            found.setdefault(int(record["vlan_id"]), set()).add(_mac(str(record["destination_address"])))
-    return found
+            entries.setdefault(int(record["vlan_id"]), set()).add(_mac(str(record["destination_address"])))
+    return entries
 
 
 def _mac(text: str) -> bytes:
@@ -189,13 +189,13 @@ def _mac(text: str) -> bytes:
 
 def _ios_learned(records: Records) -> object:
     """By address, the keys of the ports where it was learned."""
-    found: dict[bytes, set[object]] = {}
+    ports: dict[bytes, set[object]] = {}
     for record in records:
         held = record["destination_port"]
         keys = {generic_key(str(port)) for port in ([held] if isinstance(held, str) else held)} - {None}
         if str(record["type"]).lower() == "dynamic" and keys:
-            found.setdefault(_mac(str(record["destination_address"])), set()).update(keys)
-    return found
+            ports.setdefault(_mac(str(record["destination_address"])), set()).update(keys)
+    return ports
 
 
 def _ios_addresses(_switch: Switch, text: str) -> object:
@@ -203,8 +203,8 @@ def _ios_addresses(_switch: Switch, text: str) -> object:
     ports = {
         key: word for word in text.split() if "/" in word or word.lower().startswith("po") if (key := generic_key(word))
     }
-    found = mac_shows.read(text, ports.values())
-    return {mac: {generic_key(port) for port in at} for mac, at in found.items()}
+    table = mac_shows.read(text, ports.values())
+    return {mac: {generic_key(port) for port in at} for mac, at in table.items()}
 
 
 def _neighbours(family: SwitchFamily) -> Reading:
@@ -220,21 +220,25 @@ def _neighbour(one: lldp_shows.Neighbour) -> tuple[bytes, str, str]:
 
 
 def _table_expected(records: Records) -> object:
-    found: dict[str, set[tuple[bytes, str, str]]] = {}
+    neighbours: dict[str, set[tuple[bytes, str, str]]] = {}
     for record in records:
         if record["chassis_id"]:
             names = _joined(record["neighbor_interface"]), _joined(record["neighbor_name"])
-            found.setdefault(str(record["local_interface"]), set()).add((_chassis(str(record["chassis_id"])), *names))
-    return found
+            neighbours.setdefault(str(record["local_interface"]), set()).add(
+                (_chassis(str(record["chassis_id"])), *names)
+            )
+    return neighbours
 
 
 def _details_expected(records: Records) -> object:
-    found: dict[str, set[tuple[bytes, str, str]]] = {}
+    neighbours: dict[str, set[tuple[bytes, str, str]]] = {}
     for record in records:
         if record["local_interface"] and record["chassis_id"]:
             names = str(record["neighbor_port_id"]), str(record["neighbor_name"])
-            found.setdefault(str(record["local_interface"]), set()).add((_chassis(str(record["chassis_id"])), *names))
-    return found
+            neighbours.setdefault(str(record["local_interface"]), set()).add(
+                (_chassis(str(record["chassis_id"])), *names)
+            )
+    return neighbours
 
 
 def _joined(cells: str | Iterable[object]) -> str:
@@ -291,7 +295,9 @@ _PLATFORMS: Final[Mapping[str, str]] = {
 """Families of ours, by the platform of ntc-templates that has the same shows."""
 
 _ROS_LLDP: Final = _Judge("cisco_sg", "LLDP neighbours", _neighbours("cisco_sg"), _table_expected)
-_WHO: Final = _Judge("netgear_m4300", "model, firmware, serial number", _fastpath_identity, _fastpath_expected)
+_FASTPATH_VERSION: Final = _Judge(
+    "netgear_m4300", "model, firmware, serial number", _fastpath_identity, _fastpath_expected
+)
 _JUDGES: Final[Mapping[tuple[str, str], tuple[_Judge, ...]]] = {
     ("cisco_ios", "show_version"): (
         _Judge("cisco_ios", "firmware and serial numbers", _ios_identity, _ios_expected),
@@ -330,8 +336,8 @@ _JUDGES: Final[Mapping[tuple[str, str], tuple[_Judge, ...]]] = {
     ),
     ("dell_powerconnect", "show_lldp_neighbors"): (_ROS_LLDP,),
     ("eltex", "show_lldp_neighbors"): (_ROS_LLDP,),
-    ("broadcom_icos", "show_version"): (_WHO,),
-    ("ubiquiti_edgeswitch", "show_version"): (_WHO,),
+    ("broadcom_icos", "show_version"): (_FASTPATH_VERSION,),
+    ("ubiquiti_edgeswitch", "show_version"): (_FASTPATH_VERSION,),
     ("broadcom_icos", "show_lldp_remote-device_all"): (
         _Judge("netgear_m4300", "LLDP neighbours", _neighbours("netgear_m4300"), _table_expected),
     ),

@@ -18,7 +18,7 @@ from eee_testbed.controller.strips.outlets import Meter
 from eee_testbed.controller.strips.table import METER_FAMILIES
 from eee_testbed.lab.model import Strip, StripFamily
 
-_E: Final = "1.3.6.1.4.1."
+_ENTERPRISES: Final = "1.3.6.1.4.1."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def judge_strip(recording: str, recorded: Recorded, stated: Stated | None = None
     for known in (*_FAMILIES, *_ONLY_READ):
         states = _rows(recorded, known, known.states)
         feeds = _rows(recorded, known, known.feeds)
-        if not below(recorded, _E + known.branch) or not (states or feeds):
+        if not below(recorded, _ENTERPRISES + known.branch) or not (states or feeds):
             continue
         watts = _rows(recorded, known, known.outlets)
         strip = Strip("recorded", known.family, "", "", 161, "", max(len(states), len(watts)))
@@ -103,7 +103,7 @@ def _rows(recorded: Recorded, known: _Columns, column: str) -> dict[str, SnmpVal
     """The rows of a column that are of the first unit."""
     if not column:
         return {}
-    return {row: value for row, value in below(recorded, _E + column).items() if row.startswith(known.head)}
+    return {row: value for row, value in below(recorded, _ENTERPRISES + column).items() if row.startswith(known.head)}
 
 
 def _judge_stated(recording: str, recorded: Recorded, stated: Mapping[str, Any]) -> Iterator[Verdict]:
@@ -116,23 +116,23 @@ def _judge_stated(recording: str, recorded: Recorded, stated: Mapping[str, Any])
         return
     strip = Strip("recorded", family, str(stated.get("model", "")), "", 161, "", count, unit=int(stated.get("unit", 0)))
     for name in stated.keys() - {"family", "outlets", "model", "unit"}:
-        if name not in _STATED:
+        if name not in _STATED_READINGS:
             yield Verdict(
-                recording, family, name, "unread", f"nothing of that name is read: state {', '.join(_STATED)}"
+                recording, family, name, "unread", f"nothing of that name is read: state {', '.join(_STATED_READINGS)}"
             )
             continue
-        yield judge(recording, family, name, partial(_STATED[name], strip, recorded), stated[name])
+        yield judge(recording, family, name, partial(_STATED_READINGS[name], strip, recorded), stated[name])
 
 
 def _summary(strip: Strip, recorded: Recorded) -> Mapping[str, object]:
-    return {name: read(strip, recorded) for name, read in _STATED.items()}
+    return {name: read(strip, recorded) for name, read in _STATED_READINGS.items()}
 
 
 def _reading(strip: Strip, recorded: Recorded) -> StripReading:
     return Meter(strip, _Recording(recorded)).read()
 
 
-_STATED: Final[Mapping[str, Callable[[Strip, Recorded], object]]] = {
+_STATED_READINGS: Final[Mapping[str, Callable[[Strip, Recorded], object]]] = {
     "total_watt": lambda strip, recorded: _reading(strip, recorded).total.power_watt,
     "total_joule": lambda strip, recorded: _reading(strip, recorded).total.energy_joule,
     "unread": lambda strip, recorded: list(_reading(strip, recorded).unread),

@@ -43,7 +43,7 @@ def judge_switch(recording: str, device: str, recorded: Recorded) -> Iterator[Ve
 def _names(recorded: Recorded, oid: str) -> dict[str, int]:
     """IfIndex by name, of Ethernet interfaces whose names are known and unlike each other."""
     kinds = below(recorded, _IF_TYPE)
-    found: dict[str, int] = {}
+    names: dict[str, int] = {}
     twice: set[object] = set()
     keys: set[object] = set()
     for index, value in below(recorded, oid).items():
@@ -51,12 +51,12 @@ def _names(recorded: Recorded, oid: str) -> dict[str, int]:
         key = interface_key(name)
         if not name or not index.isdecimal() or (kinds and kinds.get(index) not in _ETHERNET):
             continue
-        if key is None or name in found or key in keys:
+        if key is None or name in names or key in keys:
             twice.add(key)
             continue
         keys.add(key)
-        found[name] = int(index)
-    return {name: index for name, index in found.items() if interface_key(name) not in twice}
+        names[name] = int(index)
+    return {name: index for name, index in names.items() if interface_key(name) not in twice}
 
 
 def _inventories(names: Mapping[str, int]) -> Iterator[dict[str, int]]:

@@ -13,7 +13,7 @@ something else. read: nothing says what is right. unread: no reader knows the re
 Stated = Mapping[str, Mapping[str, Any]]
 """What a person states about a walk: `strip` and `counters`, each a mapping."""
 
-_SHOWN: Final = 400
+_SHOWN_CHARACTERS: Final = 400
 _MAC_BYTE: Final = 6
 
 
@@ -31,31 +31,37 @@ class Verdict:
 def judge(recording: str, device: str, reading: str, read: Callable[[], object], expected: object) -> Verdict:
     """Compare a reading with what is expected; an error in words is a refusal. Any other error is a fault of ours."""
     try:
-        found = read()
+        value = read()
     except LabError as error:
         return Verdict(recording, device, reading, "refused", " ".join(str(error).split()))
-    if found == expected:
+    if value == expected:
         return Verdict(recording, device, reading, "right")
-    return Verdict(recording, device, reading, "misread", f"read {found!r}, recorded is {expected!r}")
+    return Verdict(recording, device, reading, "misread", f"read {value!r}, recorded is {expected!r}")
 
 
 def judge_refusal(recording: str, device: str, reading: str, read: Callable[[], object]) -> Verdict:
     """A reading that has to be refused."""
     try:
-        found = read()
+        value = read()
     except LabError:
         return Verdict(recording, device, reading, "right")
-    return Verdict(recording, device, reading, "misread", f"read {found!r}, which has to be refused")
+    return Verdict(recording, device, reading, "misread", f"read {value!r}, which has to be refused")
 
 
 def only_read(recording: str, device: str, reading: str, read: Callable[[], object]) -> Verdict:
-    """A reading of which nothing says what is right: what was read, in words."""
+    """A reading without anything to compare it with: the verdict shows what was read."""
     try:
-        found = read()
+        value = read()
     except LabError as error:
         return Verdict(recording, device, reading, "refused", " ".join(str(error).split()))
-    words = in_words(found)
-    return Verdict(recording, device, reading, "read", words if len(words) <= _SHOWN else f"{words[:_SHOWN]} ...")
+    words = in_words(value)
+    return Verdict(
+        recording,
+        device,
+        reading,
+        "read",
+        words if len(words) <= _SHOWN_CHARACTERS else f"{words[:_SHOWN_CHARACTERS]} ...",
+    )
 
 
 def in_words(value: object) -> str:

@@ -17,7 +17,7 @@ from eee_testbed.controller.drivers.driver import Answers, SnmpValue, Walk
 
 _SNMPREC: Final = re.compile(r"(?P<oid>[\d.]+)\|(?P<tag>\d+)(?P<hex>x?)\|(?P<value>.*)", re.DOTALL)
 _SNMPWALK: Final = re.compile(r"(?P<oid>\S+) = (?:(?P<kind>[A-Za-z0-9-]+): ?(?P<value>.*)|\"\")", re.DOTALL)
-_NUMBERED: Final = re.compile(r"1(?:\.\d+)+")
+_NUMBERED_OID: Final = re.compile(r"1(?:\.\d+)+")
 _ROOTS: Final = {
     "iso.": "1.",
     "SNMPv2-SMI::mib-2.": "1.3.6.1.2.1.",
@@ -26,7 +26,7 @@ _ROOTS: Final = {
     "SNMPv2-SMI::snmpModules.": "1.3.6.1.6.3.",
     "SNMPv2-SMI::private.": "1.3.6.1.4.",
 }
-_NAMED: Final = re.compile(r"[A-Za-z][\w-]*::\S+")
+_NAMED_OID: Final = re.compile(r"[A-Za-z][\w-]*::\S+")
 _OBJECT: Final = re.compile(r"[0-9]{1,10}(?:\.[0-9]{1,10})*")
 _NUMBERS, _OCTETS, _OID = frozenset({"2", "65", "66", "67", "70"}), "4", "6"
 _WALK_NUMBERS = frozenset({"INTEGER", "Counter32", "Counter64", "Gauge32", "Unsigned32", "UInteger32"})
@@ -49,20 +49,20 @@ class Recorded:
 
 def read_walk(text: str) -> Recorded:
     """The objects of a recorded walk; empty if the text is none."""
-    found: dict[str, SnmpValue] = {}
+    objects: dict[str, SnmpValue] = {}
     named = ""
     for line in _whole_lines(text):
         if shape := _SNMPREC.fullmatch(line):
             value = _of_snmprec(shape["tag"], shape["value"], is_hex=bool(shape["hex"]))
-        elif (shape := _SNMPWALK.fullmatch(line)) and _NUMBERED.fullmatch(_numbered(shape["oid"])):
+        elif (shape := _SNMPWALK.fullmatch(line)) and _NUMBERED_OID.fullmatch(_numbered(shape["oid"])):
             value = _of_snmpwalk(shape["kind"] or "STRING", (shape["value"] or "").strip())
         else:
-            named = named or (shape["oid"] if shape and _NAMED.fullmatch(shape["oid"]) else "")
+            named = named or (shape["oid"] if shape and _NAMED_OID.fullmatch(shape["oid"]) else "")
             continue
         name = _numbered(shape["oid"])
         if value is not None and _OBJECT.fullmatch(name):
-            found[name] = value
-    return Recorded.of(found, named)
+            objects[name] = value
+    return Recorded.of(objects, named)
 
 
 def _numbered(oid: str) -> str:

@@ -116,9 +116,9 @@ class CiscoIos:
 
     def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
         """What to ask to know these aspects."""
-        known = [query for aspect in _QUERIES if aspect in aspects for query in _QUERIES[aspect]]
+        queries = [query for aspect in _QUERIES if aspect in aspects for query in _QUERIES[aspect]]
         shown = self.eee_queries(switch) if "energy" in aspects and "eee_default" not in switch.quirks else ()
-        return tuple(dict.fromkeys([*known, *shown]))
+        return tuple(dict.fromkeys([*queries, *shown]))
 
     def parse(
         self, switch: Switch, aspects: frozenset[Aspect], answers: Answers, base: SwitchState | None
@@ -132,12 +132,12 @@ class CiscoIos:
         missing = [name for key, name in names.items() if key not in configured.interfaces]
         unknown = [port.name for port in switch.ports if interface_key(port.name) is None]
         if missing or unknown:
-            said = (
+            reason = (
                 f"interface {', '.join(missing)} is missing"
                 if missing
                 else f"{', '.join(unknown)} is not an interface name of IOS"
             )
-            raise Unreadable(switch.name, RUNNING.command, f"{said}: correct `ports` in hosts.yml")
+            raise Unreadable(switch.name, RUNNING.command, f"{reason}: correct `ports` in hosts.yml")
         if len(names) != len(switch.ports):
             raise Unreadable(
                 switch.name, RUNNING.command, "hosts.yml has one interface under two names: remove one from `ports`"
@@ -209,11 +209,11 @@ class CiscoIos:
     def eee(self, switch: Switch, answers: Answers) -> Mapping[str, EeeStatus]:
         """EEE of each port as the switch shows it; what is not found is unknown."""
         configured = _read(switch, RUNNING, answers, read_configuration)
-        found = {}
+        states = {}
         for port in switch.ports:
             shown = PortEee.of(answers, interface_name(port.name))
             lines = configured.interfaces.get(interface_key(port.name) or ("", ""), [])
-            found[port.name] = EeeStatus(
+            states[port.name] = EeeStatus(
                 supported=shown.supported,
                 enabled=shown.enabled(lines, default=bool(switch.quirks.get("eee_default"))),
                 active=shown.active,
@@ -221,7 +221,7 @@ class CiscoIos:
                 hold_us=None,
                 wake_us=None,
             )
-        return found
+        return states
 
     def identity_queries(self, switch: Switch) -> tuple[Query, ...]:
         """What to ask for `identity`."""
@@ -315,13 +315,13 @@ def _form_of(port: Switchport) -> PortState:
 
 
 def _members(configured: Configured, names: Mapping[Key, str]) -> dict[Key, tuple[int, str]]:
-    found = {}
+    members = {}
     for key in names:
         for line in configured.interfaces[key]:
             channel = _CHANNEL.fullmatch(line)
             if channel:
-                found[key] = int(channel[1]), channel[2].removeprefix("on")
-    return found
+                members[key] = int(channel[1]), channel[2].removeprefix("on")
+    return members
 
 
 def _text(switch: Switch, query: Show, answers: Answers) -> str:

@@ -79,5 +79,5 @@ def _says_yes(text: str | None) -> bool | None:
 
 
 def _field(text: str, name: str) -> str | None:
-    found = re.search(rf"^\s*{re.escape(name)}\s*:\s*(.+?)\s*$", text, re.MULTILINE)
-    return found[1] if found else None
+    match = re.search(rf"^\s*{re.escape(name)}\s*:\s*(.+?)\s*$", text, re.MULTILINE)
+    return match[1] if match else None

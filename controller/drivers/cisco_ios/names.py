@@ -46,10 +46,10 @@ def read_vids(text: str) -> frozenset[int]:
     """The VLANs of a list such as `1,11-16`; ValueError if it is none."""
     vids: set[int] = set()
     for atom in filter(None, re.split(r"[,\s]+", text)):
-        found = _ATOM.fullmatch(atom)
-        if not found:
+        match = _ATOM.fullmatch(atom)
+        if not match:
             raise ValueError(f"'{atom}' is not a VLAN number")
-        first, last = int(found[1]), int(found[2] or found[1])
+        first, last = int(match[1]), int(match[2] or match[1])
         if not 1 <= first <= last <= 4094:  # before they are written out, which may take all memory
             raise ValueError(f"{first}-{last} is not a range of VLANs")
         vids.update(range(first, last + 1))

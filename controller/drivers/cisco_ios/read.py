@@ -37,21 +37,21 @@ def read_configuration(text: str) -> Configured:
     """Split a running configuration; ValueError if it is not one, or not whole."""
     if not re.search(r"^interface ", text, re.MULTILINE) or text.rsplit(maxsplit=1)[-1] != "end":
         raise ValueError("the running configuration is incomplete")
-    found = Configured()
+    configured = Configured()
     inside: list[str] | None = None
     for line in text.splitlines():
         if line.startswith("interface "):
             key = interface_key(line.removeprefix("interface "))
-            inside = found.interfaces.setdefault(key, []) if key else []
+            inside = configured.interfaces.setdefault(key, []) if key else []
         elif vlan := re.fullmatch(r"vlan (\d+)", line):
-            inside = found.vlans.setdefault(int(vlan[1]), [])
+            inside = configured.vlans.setdefault(int(vlan[1]), [])
         elif line.startswith(" "):
             if inside is not None:
                 inside.append(line.strip())
         else:
             inside = None
-            found.lines.append(line.strip())
-    return found
+            configured.lines.append(line.strip())
+    return configured
 
 
 def tags_native(configured: Configured) -> bool:
@@ -63,9 +63,9 @@ def stp_off(configured: Configured) -> bool:
     """Whether spanning tree is off in every VLAN; off in some is not."""
     off: set[int] = set()
     for line in configured.lines:
-        found = _STP_OFF.fullmatch(line)
-        if found:
-            off |= read_vids(found[1])
+        match = _STP_OFF.fullmatch(line)
+        if match:
+            off |= read_vids(match[1])
     return off >= EVERY_VID
 
 
@@ -74,13 +74,13 @@ def statics(configured: Configured) -> Iterator[tuple[int, bytes, Key | None]]:
     for line in configured.lines:
         if not re.match(r"mac[ -]address-table static ", line):
             continue
-        found = _STATIC.fullmatch(line)
-        digits = found[1].replace(".", "") if found else ""
-        if not found or not re.fullmatch(r"[0-9a-f]{12}", digits.lower()):
+        match = _STATIC.fullmatch(line)
+        digits = match[1].replace(".", "") if match else ""
+        if not match or not re.fullmatch(r"[0-9a-f]{12}", digits.lower()):
             raise ValueError(f"'{line}' is a static entry of an unknown form")
-        if found[3] is None or (" " in found[3].strip() and interface_key(found[3]) is None):
+        if match[3] is None or (" " in match[3].strip() and interface_key(match[3]) is None):
             raise ValueError(f"'{line}' drops frames or names several ports: remove it")
-        yield int(found[2]), bytes.fromhex(digits), interface_key(found[3])
+        yield int(match[2]), bytes.fromhex(digits), interface_key(match[3])
 
 
 def read_vlans(text: str) -> frozenset[int]:
@@ -126,15 +126,15 @@ Fields = Mapping[str, str]
 
 def read_switchports(text: str) -> Mapping[Key, Fields]:
     """Every port of `show interfaces switchport` that switches."""
-    found: dict[Key, Fields] = {}
+    fields_by_port: dict[Key, Fields] = {}
     for block in re.split(r"^(?=Name: )", text, flags=re.MULTILINE)[1:]:
         fields = _fields(block)
         key = interface_key(fields["Name"])
         if key is not None and fields.get("Switchport") == "Enabled":
-            found[key] = fields
-    if not found:
+            fields_by_port[key] = fields
+    if not fields_by_port:
         raise ValueError("no port is a switchport")
-    return found
+    return fields_by_port
 
 
 def _fields(block: str) -> dict[str, str]:
@@ -174,8 +174,12 @@ def switchport_of(fields: Fields, *, tags_native: bool) -> Switchport:
         raise ValueError(f"{name} tags its native VLAN: remove `vlan dot1q tag native`")
     if not is_trunk and fields.get("Voice VLAN", "none") != "none":
         raise ValueError(f"{name} has a voice VLAN, which plans do not support: remove it")
-    found = Switchport(is_trunk, _vid(access, name), _vid(native, name), vids)
-    return replace(found, dynamic_lines=_dynamic_lines(fields, mode, found)) if mode.startswith("dynamic") else found
+    switchport = Switchport(is_trunk, _vid(access, name), _vid(native, name), vids)
+    return (
+        replace(switchport, dynamic_lines=_dynamic_lines(fields, mode, switchport))
+        if mode.startswith("dynamic")
+        else switchport
+    )
 
 
 def _tags_native(fields: Fields, *, tags_native: bool) -> bool:
@@ -206,7 +210,7 @@ def _dynamic_lines(fields: Fields, mode: str, port: Switchport) -> tuple[str, ..
 
 
 def _vid(text: str, name: str) -> int:
-    found = re.match(r"(\d+)\b", text)
-    if not found:
+    match = re.match(r"(\d+)\b", text)
+    if not match:
         raise ValueError(f"{name} has no VLAN in '{text}'")
-    return int(found[1])
+    return int(match[1])

@@ -129,9 +129,9 @@ def is_access(port: PortState) -> bool:
 def _statics(change: StaticsChange) -> Iterator[str]:
     """Entries that go or move are taken away before others are made, so that the table never holds more."""
     gone = [(mac, port) for mac, port in change.before.items() if change.after.get(mac) != port]
-    made = [(mac, port) for mac, port in change.after.items() if change.before.get(mac) != port]
+    added = [(mac, port) for mac, port in change.after.items() if change.before.get(mac) != port]
     yield from (f"no {_static(change.vid, mac, port)}" for mac, port in gone)
-    yield from (_static(change.vid, mac, port) for mac, port in made)
+    yield from (_static(change.vid, mac, port) for mac, port in added)
 
 
 def _static(vid: int, mac: bytes, port: str) -> str:

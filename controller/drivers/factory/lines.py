@@ -19,7 +19,7 @@ Service = Literal["ssh", "snmp", "lldp"]
 SERVICES: Final[tuple[Service, ...]] = ("ssh", "snmp", "lldp")
 
 SECRETS: Final = ("PASSWORD", "COMMUNITY", "AUTHKEY", "PRIVKEY")
-_WORDS: Final = re.compile(
+_PLACEHOLDERS: Final = re.compile(
     r"\b(ADDRESS|MASK|GATEWAY|USER|SNMPUSER|PORTS|AUTH|PRIV|PASSWORD|COMMUNITY|AUTHKEY|PRIVKEY)\b"
 )
 _UNSAFE: Final = re.compile(r"[^\x21-\x7e]|[?\"'\\!]")
@@ -83,8 +83,8 @@ class Setup:
 
     def secret_words(self) -> tuple[str, ...]:
         """The secrets that the lines need, as words of `SECRETS`."""
-        found = {word for line in (*self.before, *self.address) for word in _WORDS.findall(line)}
-        return tuple(word for word in SECRETS if word in found)
+        placeholders = {word for line in (*self.before, *self.address) for word in _PLACEHOLDERS.findall(line)}
+        return tuple(word for word in SECRETS if word in placeholders)
 
     def line(self, template: str, secrets: Mapping[str, str]) -> Line:
         """A line as it is typed."""
@@ -146,7 +146,7 @@ def _protocol(switch: Switch, what: str, wanted: _Protocol, known: Mapping[_Prot
 
 
 def _filled(template: str, words: Mapping[str, str]) -> str:
-    return _WORDS.sub(lambda found: words.get(found[0], found[0]), template)
+    return _PLACEHOLDERS.sub(lambda found: words.get(found[0], found[0]), template)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -190,18 +190,18 @@ class _Reader:
         elif line == "port-security":
             self.config = replace(self.config, port_security=True)
         elif line.startswith("mac address-table static "):
-            found = re.fullmatch(r"mac address-table static (\S+) vlan (\d+) interface (.+)", line)
-            if not found:
+            match = re.fullmatch(r"mac address-table static (\S+) vlan (\d+) interface (.+)", line)
+            if not match:
                 raise _Bad(line)
-            self._static(int(found[2]), found[1], found[3])
+            self._static(int(match[2]), match[1], match[3])
 
     def _vlan_interface(self, line: str) -> None:
         if line.startswith("bridge address "):
-            found = re.fullmatch(r"bridge address (\S+) (.+?)( permanent)?", line)
+            match = re.fullmatch(r"bridge address (\S+) (.+?)( permanent)?", line)
             vid = re.fullmatch(r"interface vlan (\d+)", self._block)
-            if not found or not vid:
+            if not match or not vid:
                 raise _Bad(line)
-            self._static(int(vid[1]), found[1], found[2])
+            self._static(int(vid[1]), match[1], match[2])
 
     def _static(self, vid: int, mac: str, port: str) -> None:
         name = self._port(port)
@@ -224,13 +224,13 @@ _Handler = Callable[[PortLines, "re.Match[str]"], PortLines]
 
 
 def _vids(text: str) -> frozenset[int]:
-    found: set[int] = set()
+    vids: set[int] = set()
     for part in text.split(","):
         first, dash, last = part.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()) or int(last or first) > VID_MAX:
             raise _Bad(f"{text} is not a list of VLANs")
-        found |= set(range(int(first), int(last or first) + 1))
-    return frozenset(found)
+        vids |= set(range(int(first), int(last or first) + 1))
+    return frozenset(vids)
 
 
 def _mac(text: str) -> bytes:
@@ -240,44 +240,44 @@ def _mac(text: str) -> bytes:
     return bytes.fromhex(digits)
 
 
-def _participation(port: PortLines, found: "re.Match[str]") -> PortLines:
-    vids = _vids(found[2])
-    kept = port.member_vids | vids if found[1] == "include" else port.member_vids - vids
+def _participation(port: PortLines, match: "re.Match[str]") -> PortLines:
+    vids = _vids(match[2])
+    kept = port.member_vids | vids if match[1] == "include" else port.member_vids - vids
     return replace(port, member_vids=kept)
 
 
-def _general(port: PortLines, found: "re.Match[str]") -> PortLines:
-    vids = _vids(found[2])
-    return replace(port, member_vids=port.member_vids | vids if found[1] == "add" else port.member_vids - vids)
+def _general(port: PortLines, match: "re.Match[str]") -> PortLines:
+    vids = _vids(match[2])
+    return replace(port, member_vids=port.member_vids | vids if match[1] == "add" else port.member_vids - vids)
 
 
-def _allowed(port: PortLines, found: "re.Match[str]") -> PortLines:
-    verb, text = found[1] or "", found[2]
+def _allowed(port: PortLines, match: "re.Match[str]") -> PortLines:
+    verb, text = match[1] or "", match[2]
     vids = EVERY_VID if text == "all" else _vids(text)
     now = port.allowed_vids
     results = {"": vids, "add ": now | vids, "remove ": now - vids, "except ": EVERY_VID - vids}
     return replace(port, allowed_vids=results[verb])
 
 
-def _speed(port: PortLines, found: "re.Match[str]") -> PortLines:
-    words = [word for word in found[1].split() if word not in {"auto", "full-duplex", "half-duplex"}]
-    rates = [_MBPS.get(word) for word in words]
-    if None in rates or (not rates and "auto" not in found[1]):
-        raise _Bad(found[0])
+def _speed(port: PortLines, match: "re.Match[str]") -> PortLines:
+    speeds = [word for word in match[1].split() if word not in {"auto", "full-duplex", "half-duplex"}]
+    rates = [_MBPS.get(word) for word in speeds]
+    if None in rates or (not rates and "auto" not in match[1]):
+        raise _Bad(match[0])
     return replace(port, speed_mbps=rates[0] if len(rates) == 1 else None)
 
 
-def _channel_group(port: PortLines, found: "re.Match[str]") -> PortLines:
-    return replace(port, lag=int(found[1]), lag_mode="" if found[2] == "on" else found[2])
+def _channel_group(port: PortLines, match: "re.Match[str]") -> PortLines:
+    return replace(port, lag=int(match[1]), lag_mode="" if match[2] == "on" else match[2])
 
 
-def _lock(port: PortLines, found: "re.Match[str]") -> PortLines:
-    return replace(port, locked_macs=port.locked_macs | {(int(found[2]), _mac(found[1]))})
+def _lock(port: PortLines, match: "re.Match[str]") -> PortLines:
+    return replace(port, locked_macs=port.locked_macs | {(int(match[2]), _mac(match[1]))})
 
 
-def _mode(port: PortLines, found: "re.Match[str]") -> PortLines:
+def _mode(port: PortLines, match: "re.Match[str]") -> PortLines:
     modes: dict[str, Mode] = {"access": "access", "general": "general", "trunk": "trunk"}
-    return replace(port, mode=modes[found[1]])
+    return replace(port, mode=modes[match[1]])
 
 
 _PORT_LINES: tuple[tuple[str, _Handler], ...] = (
@@ -309,9 +309,9 @@ _PORT_LINES: tuple[tuple[str, _Handler], ...] = (
 
 def _read_line(table: tuple[tuple[str, _Handler], ...], line: str, port: PortLines) -> PortLines:
     for pattern, handler in table:
-        found = re.fullmatch(pattern, line)
-        if found:
-            return handler(port, found)
+        match = re.fullmatch(pattern, line)
+        if match:
+            return handler(port, match)
     if _STRICT_LINE.match(line):
         raise _Bad(line)
     return port

@@ -123,11 +123,11 @@ class FastpathDriver:
         if self.dialect.eee is None:
             none = EeeStatus(supported=False, enabled=False, active=False, partner=None, hold_us=None, wake_us=None)
             return {port.name: none for port in switch.ports}
-        found = {}
+        states = {}
         for port in switch.ports:
             text = fastpath_read.show(switch, answers, f"{fastpath_shows.GREEN} {port.name}")
-            found[port.name] = fastpath_shows.eee_of_port(switch, port.name, text)
-        return found
+            states[port.name] = fastpath_shows.eee_of_port(switch, port.name, text)
+        return states
 
     def identity_queries(self, switch: Switch) -> tuple[Query, ...]:
         """``show version``; Dell's heading of the running configuration, as its shows differ between firmwares."""

@@ -84,20 +84,20 @@ def show(switch: Switch, answers: Answers, command: str) -> str:
 def _link(view: _View, ports: Mapping[str, PortState]) -> dict[str, PortState]:
     numbers = {port.name for port in view.switch.ports}
     admin = bridge_mib.admin_up(view.switch, view.at, view.answers)
-    found = {}
+    links = {}
     for name, port in ports.items():
         lines = view.config.port(name)
         alone = name in numbers and lines.lag is None
         up = admin[name] if alone else not lines.shut  # what a LAG and its members show depends on one another
         if alone and up == lines.shut:
             words = {True: "up", False: "shut"}
-            said = f"{name} is {words[not lines.shut]}, and SNMP has it {words[up]}: they may mean different ports"
-            raise PortMismatch(view.switch.name, RUNNING, said)
+            reason = f"{name} is {words[not lines.shut]}, and SNMP has it {words[up]}: they may mean different ports"
+            raise PortMismatch(view.switch.name, RUNNING, reason)
         if not lines.negotiates and lines.speed_mbps is None:
             raise view.refuse(f"{name} neither negotiates nor has a fixed speed: set one")
         flow_control = lines.flow_control or (name in numbers and view.config.flow_control)  # a LAG's is its members'
-        found[name] = replace(port, admin_up=up, speed_mbps=lines.speed_mbps, flow_control=flow_control)
-    return found
+        links[name] = replace(port, admin_up=up, speed_mbps=lines.speed_mbps, flow_control=flow_control)
+    return links
 
 
 def _energy(port: PortState, lines: PortLines) -> PortState:
@@ -107,12 +107,12 @@ def _energy(port: PortState, lines: PortLines) -> PortState:
 def _vlans(view: _View, ports: Mapping[str, PortState], table: bridge_mib.VlanTable) -> dict[str, PortState]:
     admin = bridge_mib.admin_up(view.switch, view.at, view.answers)
     factory = PortState()
-    found = {}
+    vlans = {}
     for name, port in ports.items():
         lines, works = view.config.port(name), table.ports[name]
         in_lag = lines.lag is not None
         general = lines.mode == "general"
-        found[name] = replace(
+        vlans[name] = replace(
             port,
             untagged_vids=factory.untagged_vids if in_lag else works.untagged_vids,
             tagged_vids=factory.tagged_vids if in_lag else works.tagged_vids,
@@ -123,8 +123,8 @@ def _vlans(view: _View, ports: Mapping[str, PortState], table: bridge_mib.VlanTa
             lag_mode=lines.lag_mode or (_DYNAMIC if in_lag and _speaks_lacp(view, lines) else ""),
         )
         if not in_lag and not general:
-            _require_path_to_general(view, name, lines, found[name], table.vids, shut=not admin[name])
-    return found
+            _require_path_to_general(view, name, lines, vlans[name], table.vids, shut=not admin[name])
+    return vlans
 
 
 def _speaks_lacp(view: _View, lines: PortLines) -> bool:
@@ -165,7 +165,7 @@ def _statics(view: _View) -> Mapping[int, StaticTable]:
                 f"{place.name} holds static addresses that wait for port-security: turn it on, or remove them"
             )
         entries |= dict.fromkeys(sorted(lines.locked_macs), place.name)
-    found: dict[int, dict[bytes, str]] = {}
+    statics: dict[int, dict[bytes, str]] = {}
     for (vid, mac), name in sorted(entries.items()):
-        found.setdefault(vid, {})[mac] = name
-    return found
+        statics.setdefault(vid, {})[mac] = name
+    return statics

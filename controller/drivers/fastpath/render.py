@@ -168,14 +168,14 @@ def _unmake_vlans(dialect: Dialect, script: Script, vids: Sequence[int]) -> None
 
 def _runs(names: Sequence[str]) -> list[str]:
     """Ports whose names count on, as ranges: ``1/0/1-1/0/28``."""
-    found: list[tuple[str, int, int]] = []
+    runs: list[tuple[str, int, int]] = []
     for name in names:
         stem, _, number = name.rpartition("/")
-        if found and found[-1][0] == stem and found[-1][2] + 1 == int(number):
-            found[-1] = stem, found[-1][1], int(number)
+        if runs and runs[-1][0] == stem and runs[-1][2] + 1 == int(number):
+            runs[-1] = stem, runs[-1][1], int(number)
         else:
-            found.append((stem, int(number), int(number)))
-    return [f"{s}/{first}" if first == last else f"{s}/{first}-{s}/{last}" for s, first, last in found]
+            runs.append((stem, int(number), int(number)))
+    return [f"{s}/{first}" if first == last else f"{s}/{first}-{s}/{last}" for s, first, last in runs]
 
 
 # -- ports

@@ -33,24 +33,24 @@ def refusal(line: Line, output: str, save: str) -> str:
 
     Of a show, what begins as refusals do.
     """
-    said = [text for text in clean(output) if not any(known.match(text) for known in _NO_REFUSALS)]
+    complaints = [text for text in clean(output) if not any(known.match(text) for known in _NO_REFUSALS)]
     if line.text == save:
-        return "" if SAVED in said else "\n".join(said) or "no word that the configuration was saved"
+        return "" if SAVED in complaints else "\n".join(complaints) or "no word that the configuration was saved"
     if line.text.startswith("show "):
-        return "\n".join(text for text in said if _REFUSED_SHOW.match(text))
-    return "\n".join(said)
+        return "\n".join(text for text in complaints if _REFUSED_SHOW.match(text))
+    return "\n".join(complaints)
 
 
 def fields(switch: Switch, command: str, text: str) -> Mapping[str, str]:
     """``Label......... value`` lines; the first of a label counts. Unreadable if there are none."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for line in clean(text):
         match = _FIELD.fullmatch(line)
         if match:
-            found.setdefault(match["label"], match["value"])
-    if not found:
+            values.setdefault(match["label"], match["value"])
+    if not values:
         raise Unreadable(switch.name, command, text)
-    return found
+    return values
 
 
 def eee_of_port(switch: Switch, port: str, text: str) -> EeeStatus:
@@ -60,24 +60,24 @@ def eee_of_port(switch: Switch, port: str, text: str) -> EeeStatus:
     unknown.
     """
     command = f"{GREEN} {port}"
-    said = fields(switch, command, text)
-    mode = said.get("EEE Admin Mode", "")
+    values = fields(switch, command, text)
+    mode = values.get("EEE Admin Mode", "")
     if mode not in {"Enabled", "Disabled"}:
         raise Unreadable(switch.name, command, text)
-    idle_us = _whole(switch, command, said, "Transmit Idle Time")
-    partner_us = _whole(switch, command, said, "Remote Tw_sys_tx (usec)")
+    idle_us = _whole(switch, command, values, "Transmit Idle Time")
+    partner_us = _whole(switch, command, values, "Remote Tw_sys_tx (usec)")
     return EeeStatus(
         supported=True,
         enabled=mode == "Enabled",
         active=None,
         partner=True if partner_us else None,
         hold_us=idle_us or None,
-        wake_us=_whole(switch, command, said, "Tw_sys_tx (usec)"),
+        wake_us=_whole(switch, command, values, "Tw_sys_tx (usec)"),
     )
 
 
-def _whole(switch: Switch, command: str, said: Mapping[str, str], label: str) -> int | None:
-    text = said.get(label)
+def _whole(switch: Switch, command: str, values: Mapping[str, str], label: str) -> int | None:
+    text = values.get(label)
     if text is None:
         return None
     if not text.isdecimal():
@@ -87,10 +87,10 @@ def _whole(switch: Switch, command: str, said: Mapping[str, str], label: str) ->
 
 def identity_of_version(switch: Switch, text: str) -> Identity:
     """``show version``: fields with dots."""
-    said = fields(switch, VERSION, text)
-    named = (said.get("Machine Model", ""), said.get("Machine Type", ""), said.get("System Description", ""))
+    values = fields(switch, VERSION, text)
+    named = (values.get("Machine Model", ""), values.get("Machine Type", ""), values.get("System Description", ""))
     model = next((name.split(",")[0].strip() for name in named if name and not _CHIP.fullmatch(name)), "")
-    firmware = said.get("Software Version", "")
+    firmware = values.get("Software Version", "")
     if not model or not firmware:
         raise Unreadable(switch.name, VERSION, text)
-    return Identity(model=model, firmware=firmware, serial=said.get("Serial Number", ""))
+    return Identity(model=model, firmware=firmware, serial=values.get("Serial Number", ""))

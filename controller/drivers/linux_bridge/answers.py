@@ -86,17 +86,19 @@ class Membership:
 
 def read_interfaces(switch: Switch, query: Show, answers: Answers) -> Mapping[str, Interface]:
     """Every interface of the machine, by name, from `ip -j -d link show`."""
-    found = {}
+    interfaces = {}
     for link in _parsed(switch, query, answers, _LINKS):
         is_bridge = link.linkinfo.info_kind == "bridge"
-        own = link.linkinfo.info_data if is_bridge and link.linkinfo.info_data else _BridgeData()
-        found[link.ifname] = Interface("UP" in link.flags, link.master, bool(own.vlan_filtering), bool(own.stp_state))
-    return found
+        bridge = link.linkinfo.info_data if is_bridge and link.linkinfo.info_data else _BridgeData()
+        interfaces[link.ifname] = Interface(
+            "UP" in link.flags, link.master, bool(bridge.vlan_filtering), bool(bridge.stp_state)
+        )
+    return interfaces
 
 
 def read_memberships(switch: Switch, query: Show, answers: Answers) -> Mapping[str, Membership]:
     """Bridge ports and bridges that are in some VLAN, by name, from `bridge -j vlan show`."""
-    found = {}
+    memberships = {}
     for port in _parsed(switch, query, answers, _PORT_VLANS):
         untagged: set[int] = set()
         tagged: set[int] = set()
@@ -106,23 +108,23 @@ def read_memberships(switch: Switch, query: Show, answers: Answers) -> Mapping[s
             (untagged if "Egress Untagged" in entry.flags else tagged).update(vids)
             if "PVID" in entry.flags:
                 pvid = entry.vlan
-        found[port.ifname] = Membership(frozenset(untagged), frozenset(tagged), pvid)
-    return found
+        memberships[port.ifname] = Membership(frozenset(untagged), frozenset(tagged), pvid)
+    return memberships
 
 
 def read_entries(
     switch: Switch, query: Show, answers: Answers, bridge: str, ports: Mapping[str, str]
 ) -> Mapping[int, StaticTable]:
     """Static entries of the bridge by VID, for its ports: `ports` maps interfaces to the inventory's names."""
-    found: dict[int, dict[bytes, str]] = {}
+    entries: dict[int, dict[bytes, str]] = {}
     for entry in _parsed(switch, query, answers, _ENTRIES):
         if entry.state == "static" and entry.master == bridge and entry.vlan and entry.ifname in ports:
             try:
                 mac = bytes.fromhex(entry.mac.replace(":", ""))
             except ValueError as error:
                 raise Unreadable(switch.name, query.command, entry.mac) from error
-            found.setdefault(entry.vlan, {})[mac] = ports[entry.ifname]
-    return found
+            entries.setdefault(entry.vlan, {})[mac] = ports[entry.ifname]
+    return entries
 
 
 def _parsed(switch: Switch, query: Show, answers: Answers, shape: TypeAdapter[_Value]) -> _Value:

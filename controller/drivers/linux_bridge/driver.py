@@ -142,20 +142,20 @@ class LinuxBridge:
         state = base or SwitchState({port.name: PortState() for port in switch.ports})
         ports = dict(state.ports)
         if aspects & {"link", "vlan", "stp"}:
-            found = read_interfaces(switch, _INTERFACES, answers)
-            bridge = found.get(bridge_of(switch))
+            interfaces = read_interfaces(switch, _INTERFACES, answers)
+            bridge = interfaces.get(bridge_of(switch))
             if bridge is None or not bridge.vlan_filtering:
-                said = f"no bridge {bridge_of(switch)} with vlan_filtering 1: set it up, or name it (quirk `bridge`)"
-                raise Unreadable(switch.name, _INTERFACES.command, said)
+                reason = f"no bridge {bridge_of(switch)} with vlan_filtering 1: set it up, or name it (quirk `bridge`)"
+                raise Unreadable(switch.name, _INTERFACES.command, reason)
             if base is None or "vlan" in aspects:
-                shown = _lags(switch, found)
+                shown = _lags(switch, interfaces)
                 ports = {name: port for name, port in ports.items() if name in shown or not _LAG.fullmatch(name)}
                 ports |= {name: PortState() for name in shown if name not in ports}
             if "link" in aspects:
-                _read_links(switch, found, answers, ports)
+                _read_links(switch, interfaces, answers, ports)
             if "vlan" in aspects:
                 members = read_memberships(switch, _VLANS, answers)
-                _read_members(switch, found, members, ports)
+                _read_members(switch, interfaces, members, ports)
                 here = {bridge_of(switch)} | {_device(name) for name in ports}
                 state = replace(
                     state,
@@ -224,9 +224,9 @@ def _text(switch: Switch, query: Show, answers: Answers) -> str:
     return answer
 
 
-def _lags(switch: Switch, found: Mapping[str, Interface]) -> list[str]:
+def _lags(switch: Switch, interfaces: Mapping[str, Interface]) -> list[str]:
     """LAGs that ports of the inventory are in."""
-    masters = {found[port.name].master for port in switch.ports if port.name in found}
+    masters = {interfaces[port.name].master for port in switch.ports if port.name in interfaces}
     return sorted(f"lag{match[1]}" for master in masters if (match := _BOND.fullmatch(master)))
 
 
@@ -236,30 +236,32 @@ def _device(port: str) -> str:
     return f"bond{match[1]}" if match else port
 
 
-def _interface(switch: Switch, found: Mapping[str, Interface], port: str) -> Interface:
-    if _device(port) not in found:
+def _interface(switch: Switch, interfaces: Mapping[str, Interface], port: str) -> Interface:
+    if _device(port) not in interfaces:
         raise Unreadable(switch.name, _INTERFACES.command, f"no interface {_device(port)}: correct the inventory")
-    return found[_device(port)]
+    return interfaces[_device(port)]
 
 
-def _read_links(switch: Switch, found: Mapping[str, Interface], answers: Answers, ports: dict[str, PortState]) -> None:
+def _read_links(
+    switch: Switch, interfaces: Mapping[str, Interface], answers: Answers, ports: dict[str, PortState]
+) -> None:
     query = _links_query(switch)
     links = ethtool.read_links(switch.name, [port.name for port in switch.ports], _text(switch, query, answers))
     for name, port in ports.items():
-        ports[name] = replace(port, admin_up=_interface(switch, found, name).admin_up)
+        ports[name] = replace(port, admin_up=_interface(switch, interfaces, name).admin_up)
     for name, link in links.items():
         ports[name] = replace(ports[name], speed_mbps=link.speed_mbps, flow_control=link.flow_control)
 
 
 def _read_members(
-    switch: Switch, found: Mapping[str, Interface], members: Mapping[str, Membership], ports: dict[str, PortState]
+    switch: Switch, interfaces: Mapping[str, Interface], members: Mapping[str, Membership], ports: dict[str, PortState]
 ) -> None:
     for name, port in ports.items():
-        master = _interface(switch, found, name).master
+        master = _interface(switch, interfaces, name).master
         bond = _BOND.fullmatch(master)
         if not bond and master != bridge_of(switch):
-            said = f"{name} is not in {bridge_of(switch)}: put it there"
-            raise Unreadable(switch.name, _INTERFACES.command, said)
+            reason = f"{name} is not in {bridge_of(switch)}: put it there"
+            raise Unreadable(switch.name, _INTERFACES.command, reason)
         of = members.get(_device(name), Membership())
         held = Membership(frozenset({_DEFAULT_VLAN}), frozenset(), _DEFAULT_VLAN) if bond else of
         ports[name] = replace(
@@ -373,8 +375,8 @@ def _member_commands(bridge: str, device: str, before: PortState, after: PortSta
     gone = dict.fromkeys(was.keys() - wanted.keys(), "")
     stay = [vid for vid in sorted(gone) if vid != _DEFAULT_VLAN]
     if stay:  # a VLAN that its last port leaves is to exist on, until it is destroyed
-        own = f"{_is_member(bridge, '$v')} || bridge vlan add dev {bridge} vid $v self"
-        yield f"for v in {' '.join(map(str, stay))}; do {own} || exit 1; done"
+        of_bridge = f"{_is_member(bridge, '$v')} || bridge vlan add dev {bridge} vid $v self"
+        yield f"for v in {' '.join(map(str, stay))}; do {of_bridge} || exit 1; done"
     for first, last in _runs(gone):
         yield f"bridge vlan del dev {device} vid {_span(first, last)}"
 

@@ -144,18 +144,18 @@ class OpenVSwitch:
 
     def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
         """What to ask to know these aspects."""
-        wanted = [_show_ports(switch)]
+        queries = [_show_ports(switch)]
         if aspects & {"vlan", "statics"}:
-            wanted.append(_show_flows(switch))
+            queries.append(_show_flows(switch))
         if aspects & {"vlan", "statics", "stp"}:
-            wanted.append(_show_bridge(switch))
+            queries.append(_show_bridge(switch))
         if "stp" in aspects:
-            wanted.append(_show_port_settings())
+            queries.append(_show_port_settings())
         if "link" in aspects:
-            wanted.append(Show(ethtool.show_links(_names(switch))))
+            queries.append(Show(ethtool.show_links(_names(switch))))
         if "energy" in aspects:
-            wanted.append(Show(ethtool.show_eee(_names(switch))))
-        return tuple(wanted)
+            queries.append(Show(ethtool.show_eee(_names(switch))))
+        return tuple(queries)
 
     def parse(
         self, switch: Switch, aspects: frozenset[Aspect], answers: Answers, base: SwitchState | None
@@ -350,8 +350,8 @@ def _read_ports(switch: Switch, answers: Answers) -> set[str]:
     """Ports that are shut; Unreadable if OpenFlow numbers the ports otherwise than the inventory."""
     query = _show_ports(switch)
     text = str(answers[query])
-    found = re.findall(r'^\s*(\d+)\("?([^()"]+)"?\): addr:.*\n\s+config:\s+(.*)$', text, re.MULTILINE)
-    numbers = {name: int(number) for number, name, _ in found}
+    rows = re.findall(r'^\s*(\d+)\("?([^()"]+)"?\): addr:.*\n\s+config:\s+(.*)$', text, re.MULTILINE)
+    numbers = {name: int(number) for number, name, _ in rows}
     for name, number in _numbers(switch).items():
         if numbers.get(name) != number:
             shown = f"port {numbers[name]} of" if name in numbers else "missing on"
@@ -360,20 +360,20 @@ def _read_ports(switch: Switch, answers: Answers) -> set[str]:
                 query.command,
                 f"{name} is {shown} the switch, but port {number} in the inventory: set its ofport_request",
             )
-    return {name for _, name, config in found if "PORT_DOWN" in config.split()}
+    return {name for _, name, config in rows if "PORT_DOWN" in config.split()}
 
 
 def _read_flows(switch: Switch, answers: Answers) -> SwitchState:
     bridge = _record(switch, _show_bridge(switch), answers)
     if bridge["fail_mode"] != "secure" or bridge["controller"] not in ([], ["set", []]):
-        said = "other rules could change its flows: set its fail_mode to secure and remove its OpenFlow controller"
-        raise Unreadable(switch.name, _show_bridge(switch).command, said)
+        reason = "other rules could change its flows: set its fail_mode to secure and remove its OpenFlow controller"
+        raise Unreadable(switch.name, _show_bridge(switch).command, reason)
     query = _show_flows(switch)
     try:
         return read_flows(str(answers[query]), _numbers(switch))
     except ForeignFlowError as error:
-        said = f"{error}; remove what is foreign, or set the bridge up anew, which interrupts it"
-        raise Unreadable(switch.name, query.command, said) from error
+        reason = f"{error}; remove what is foreign, or set the bridge up anew, which interrupts it"
+        raise Unreadable(switch.name, query.command, reason) from error
 
 
 def _read_stp(switch: Switch, answers: Answers) -> tuple[bool, set[str]]:

@@ -129,10 +129,10 @@ def static_flows(vid: int, table: StaticTable, numbers: Mapping[str, int]) -> di
 
 
 def scaffold(numbers: Iterable[int]) -> dict[Key, Flow]:
-    """Flows that do not depend on the state. Their cookie holds a CRC-32 of their actions, whose print may vary."""
+    """Flows that do not depend on the state. Their cookie has a CRC-32 of their actions, whose text may vary."""
     numbers = sorted(numbers)
     each = ",".join(f"load:{number:#x}->NXM_NX_REG0[],resubmit(,5)" for number in numbers)
-    wanted = [
+    groups = [
         (0, "priority=1000,dl_dst=01:80:c2:00:00:00/ff:ff:ff:ff:ff:f0", "drop"),  # 802.1Q, table 8-1
         (0, "priority=1000,dl_src=01:00:00:00:00:00/01:00:00:00:00:00", "drop"),
         (4, "priority=100,reg0=0", each),
@@ -143,10 +143,10 @@ def scaffold(numbers: Iterable[int]) -> dict[Key, Flow]:
             f"learn(table=3,hard_timeout={_AGEING_S},priority=100,cookie={cookie(Kind.LEARNED, number):#x},"
             "NXM_OF_VLAN_TCI[0..12],NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],load:NXM_OF_IN_PORT[]->NXM_NX_REG0[0..15])"
         )
-        wanted.append((2, f"priority=100,in_port={number}", f"{learn},resubmit(,3),goto_table:4"))
+        groups.append((2, f"priority=100,in_port={number}", f"{learn},resubmit(,3),goto_table:4"))
     flows = (
         Flow(table, match, cookie(Kind.SCAFFOLD) | zlib.crc32(actions.encode()), actions)
-        for table, match, actions in wanted
+        for table, match, actions in groups
     )
     return {flow.key: flow for flow in flows}
 
@@ -194,7 +194,7 @@ def read_flows(text: str, numbers: Mapping[str, int]) -> SwitchState:
 
     The state is read off the flows, turned into flows again, and these have to be the very ones that are there.
     """
-    found: dict[Key, Flow] = {}
+    flows: dict[Key, Flow] = {}
     for line in text.splitlines():
         if not line.strip() or "reply" in line or _WARNING.match(line) or LEARNED.match(line):
             continue
@@ -203,15 +203,15 @@ def read_flows(text: str, numbers: Mapping[str, int]) -> SwitchState:
             raise ForeignFlowError(line.strip())
         mark = int(parts["cookie"] or "0", 16)
         flow = Flow(int(parts["table"] or "0"), parts["match"], mark, parts["actions"])
-        found[flow.key] = flow
-    state = _state_of(found.values(), {number: name for name, number in numbers.items()})
-    wanted = all_flows(state, numbers)
-    for key, flow in found.items():
-        if key not in wanted or not _same(wanted[key], flow):
+        flows[flow.key] = flow
+    state = _state_of(flows.values(), {number: name for name, number in numbers.items()})
+    expected = all_flows(state, numbers)
+    for key, flow in flows.items():
+        if key not in expected or not _same(expected[key], flow):
             raise ForeignFlowError(
                 f"table={flow.table}, {flow.match} actions={flow.actions} is a flow that eeectl did not write"
             )
-    for key in wanted.keys() - found.keys():
+    for key in expected.keys() - flows.keys():
         raise ForeignFlowError(f"the flow table={key[0]}, {key[1]} is missing")
     return state
 

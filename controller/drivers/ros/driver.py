@@ -124,8 +124,8 @@ class RosDriver:
         if "energy" in aspects:
             reading.energy()
         if "statics" in aspects:
-            found = text.statics(switch, STATICS.command, shown(switch, answers, STATICS))
-            kept = {vid: {mac: at for mac, at in table.items() if at in ports} for vid, table in found.items()}
+            entries = text.statics(switch, STATICS.command, shown(switch, answers, STATICS))
+            kept = {vid: {mac: at for mac, at in table.items() if at in ports} for vid, table in entries.items()}
             state = replace(state, statics={vid: table for vid, table in kept.items() if table})
         return state
 
@@ -174,21 +174,21 @@ class RosDriver:
 
     def eee(self, switch: Switch, answers: Answers) -> Mapping[str, EeeStatus]:
         """EEE of each port as the switch shows it."""
-        said = text.energy(switch, EEE.command, shown(switch, answers, EEE))
+        energy = text.energy(switch, EEE.command, shown(switch, answers, EEE))
         columns = {name: rows_of(answers, self._eee_walk(name)) for name in _EEE_COLUMNS}
-        found = {}
+        states = {}
         for place in places(switch, answers):
             cells = {name: column.get(str(place.if_index)) for name, column in columns.items()}
             can, partner, wake = cells["supported"], cells["partner"], cells["wake"]
-            found[place.name] = EeeStatus(
+            states[place.name] = EeeStatus(
                 supported=any(can) if isinstance(can, bytes) else None,
-                enabled=said.enabled and place.name in said.ports,
-                active=place.name in said.active,
+                enabled=energy.enabled and place.name in energy.ports,
+                active=place.name in energy.active,
                 partner=None if partner is None else partner == 1,
                 hold_us=None,
                 wake_us=wake if isinstance(wake, int) and wake > 0 else None,
             )
-        return found
+        return states
 
     def identity_queries(self, switch: Switch) -> tuple[Query, ...]:
         """What to ask for `identity`."""
@@ -237,12 +237,12 @@ def _lags_in(base: SwitchState | None) -> tuple[str, ...]:
 
 
 def _start(switch: Switch, lags: Sequence[str], base: SwitchState | None) -> dict[str, PortState]:
-    known = {} if base is None else base.ports
+    ports = {} if base is None else base.ports
     names = (*(port.name for port in switch.ports), *lags)
-    if base is not None and any(name not in known for name in names):
-        new = ", ".join(name for name in names if name not in known)
+    if base is not None and any(name not in ports for name in names):
+        new = ", ".join(name for name in names if name not in ports)
         raise Unreadable(switch.name, RUNNING.command, f"{new} is new on the switch: run the command again")
-    return {name: known.get(name, PortState()) for name in names}
+    return {name: ports.get(name, PortState()) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,37 +287,39 @@ class _Reading:
         for name in self.ports:
             lines = configured.get(name)
             if lines is not None and lines.general and lines.mode != "general" and lines.lag is None:
-                said = (
+                reason = (
                     f"'{lines.general[0]}' for {name} in another mode, which would take effect in general mode: "
                     "give it switchport mode general, or remove the line"
                 )
-                raise Unreadable(self.switch.name, RUNNING.command, said)
+                raise Unreadable(self.switch.name, RUNNING.command, reason)
             self._set(name, **dict(_vlan_fields(table.ports[name], lines)))
         return table.vids
 
     def spanning_tree(self) -> bool:
         """Of each port as configured; returns that of the switch. Members of a LAG may have no row of their own."""
-        said = text.spanning_tree(self.switch, TREE.command, shown(self.switch, self.answers, TREE))
+        tree = text.spanning_tree(self.switch, TREE.command, shown(self.switch, self.answers, TREE))
         for name, port in self.ports.items():
-            if name in said.ports or port.lag is None:
-                self._need(name, said.ports, TREE)
-                self._set(name, stp=said.ports[name])
-        return said.enabled
+            if name in tree.ports or port.lag is None:
+                self._need(name, tree.ports, TREE)
+                self._set(name, stp=tree.ports[name])
+        return tree.enabled
 
     def energy(self) -> None:
         """EEE of each port; a LAG as one has none."""
-        said = text.energy(self.switch, EEE.command, shown(self.switch, self.answers, EEE))
+        energy_lines = text.energy(self.switch, EEE.command, shown(self.switch, self.answers, EEE))
         for name in self.ports:
-            self._set(name, eee=said.enabled and name in said.ports, hold_us=None)
+            self._set(name, eee=energy_lines.enabled and name in energy_lines.ports, hold_us=None)
 
     def _require_same(self, name: str, by_snmp: bool, by_line: bool) -> None:  # noqa: FBT001 - two sides of one flag
         if by_snmp != by_line:
-            words = {True: "up", False: "shut"}
-            said = f"{name} is {words[by_line]}, and SNMP has it {words[by_snmp]}: they may mean different ports"
-            raise PortMismatch(self.switch.name, FLOW.command, said)
+            shown_as = {True: "up", False: "shut"}
+            reason = (
+                f"{name} is {shown_as[by_line]}, and SNMP has it {shown_as[by_snmp]}: they may mean different ports"
+            )
+            raise PortMismatch(self.switch.name, FLOW.command, reason)
 
-    def _need(self, name: str, found: Mapping[str, object], show: Show) -> None:
-        if name not in found:
+    def _need(self, name: str, values: Mapping[str, object], show: Show) -> None:
+        if name not in values:
             raise Unreadable(self.switch.name, show.command, f"{name} is missing")
 
     def _set(self, name: str, **fields: Any) -> None:
@@ -327,9 +329,9 @@ class _Reading:
 _NEW_PORT = PortState()
 
 
-def _vlan_fields(found: mib.Membership, lines: text.PortLines | None) -> Iterator[tuple[str, object]]:
+def _vlan_fields(membership: mib.Membership, lines: text.PortLines | None) -> Iterator[tuple[str, object]]:
     lag = None if lines is None else lines.lag
-    source: mib.Membership | PortState = found if lag is None else _NEW_PORT
+    source: mib.Membership | PortState = membership if lag is None else _NEW_PORT
     for field in ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering"):
         yield field, getattr(source, field)
     yield "lag", lag

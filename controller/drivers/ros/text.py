@@ -37,14 +37,14 @@ _NAME_PATTERN = rf"(?:{'|'.join(_KINDS)}|xg|g|e|po|ch)[a-z-]*\s?(?:\d+/)*\d+"
 
 def rows(output: str) -> list[str]:
     """What a person would read: escapes, page prompts, messages of the switch and blanks at the end taken out."""
-    found = []
+    table = []
     for raw in _ESCAPE.sub("", output).replace("\r\n", "\n").split("\n"):
         row = _PAGE.sub("", raw)
         row = row.rpartition("\r")[2] if "\r" in row.rstrip("\r") else row
         row = _PAGE.sub("", row).rstrip()
         if not _MESSAGE.fullmatch(row):
-            found.append(row)
-    return found
+            table.append(row)
+    return table
 
 
 def complaint(output: str, *, strict: bool) -> str:
@@ -66,7 +66,7 @@ def short_name(text: str) -> str:
 
 def listed(text: str) -> frozenset[str] | None:
     """`gi1/0/1-4,te1/0/2,Po1` as single names; empty for `none`; None if it is not a list."""
-    found: set[str] = set()
+    names: set[str] = set()
     if text.strip().lower() in {"", "none", "--"}:
         return frozenset()
     for part in text.split(","):
@@ -77,8 +77,8 @@ def listed(text: str) -> frozenset[str] | None:
         if last < int(shape["number"]) or last > 9999:
             return None
         kind = shape["kind"]
-        found |= {short_name(f"{kind}{shape['slot']}{n}") for n in range(int(shape["number"]), last + 1)}
-    return frozenset(found)
+        names |= {short_name(f"{kind}{shape['slot']}{n}") for n in range(int(shape["number"]), last + 1)}
+    return frozenset(names)
 
 
 # -- interfaces
@@ -94,20 +94,20 @@ class LinkLines:
 
 def link_lines(switch: Switch, command: str, output: str) -> Mapping[str, LinkLines]:
     """`show interfaces configuration`: flow control and admin status by port, LAGs included."""
-    found = {}
+    links = {}
     for row in rows(output):
-        words = row.split()
-        if not words or not re.fullmatch(_NAME_PATTERN, words[0], re.IGNORECASE):
+        columns = row.split()
+        if not columns or not re.fullmatch(_NAME_PATTERN, columns[0], re.IGNORECASE):
             continue
-        name = short_name(words[0])
+        name = short_name(columns[0])
         column = 4 if name.startswith("lag") else 5
-        flow, admin = "".join(words[column : column + 1]).lower(), "".join(words[column + 1 : column + 2]).lower()
+        flow, admin = "".join(columns[column : column + 1]).lower(), "".join(columns[column + 1 : column + 2]).lower()
         if flow not in {"on", "off", "auto"} or admin not in {"up", "down"}:
             raise Unreadable(switch.name, command, row)
-        found[name] = LinkLines(flow != "off", admin == "up")
-    if not found:
+        links[name] = LinkLines(flow != "off", admin == "up")
+    if not links:
         raise Unreadable(switch.name, command, output)
-    return found
+    return links
 
 
 # -- static addresses
@@ -122,7 +122,7 @@ _MAC_ROW = re.compile(
 
 def statics(switch: Switch, command: str, output: str) -> Mapping[int, StaticTable]:
     """`show mac address-table static` by VID, of all ports; the switch's own address is left out."""
-    found: dict[int, dict[bytes, str]] = {}
+    entries: dict[int, dict[bytes, str]] = {}
     table = _body(switch, command, output, r"\s*Vlan\s+Mac Address\s+\S+\s+Type\s*")
     for row in table:
         shape = _MAC_ROW.fullmatch(row)
@@ -131,8 +131,8 @@ def statics(switch: Switch, command: str, output: str) -> Mapping[int, StaticTab
         if shape["kind"].lower() in {"self", "dynamic"}:
             continue
         mac = bytes.fromhex(re.sub(r"[^0-9A-Fa-f]", "", shape["mac"]))
-        found.setdefault(int(shape["vid"]), {})[mac] = short_name(shape["port"])
-    return found
+        entries.setdefault(int(shape["vid"]), {})[mac] = short_name(shape["port"])
+    return entries
 
 
 def _body(switch: Switch, command: str, output: str, head: str) -> Iterator[str]:
@@ -228,25 +228,25 @@ _NO_LINES = PortLines("", None, ())
 
 
 def port_lines(switch: Switch, command: str, output: str) -> Mapping[str, PortLines]:
-    """`show running-config`, by port; ports of which it says nothing are not in it."""
-    found: dict[str, PortLines] = {}
+    """`show running-config`, by port; ports that it does not mention are left out."""
+    lines_by_port: dict[str, PortLines] = {}
     ports: frozenset[str] = frozenset()
     known = False
     for row in rows(output):
-        words = row.strip()
-        head = re.fullmatch(r"interface (?:range )?(.+)", words, re.IGNORECASE)
+        line = row.strip()
+        head = re.fullmatch(r"interface (?:range )?(.+)", line, re.IGNORECASE)
         known = known or bool(
-            head or re.match(r"(?:no )?(?:vlan|hostname|spanning-tree|snmp-server|ip|eee|line)\b", words)
+            head or re.match(r"(?:no )?(?:vlan|hostname|spanning-tree|snmp-server|ip|eee|line)\b", line)
         )
         if head:
             ports = _interfaces(switch, command, head[1])
-        elif words in {"!", "exit"} or (words and not row.startswith((" ", "\t")) and not ports):
+        elif line in {"!", "exit"} or (line and not row.startswith((" ", "\t")) and not ports):
             ports = frozenset()
         for port in () if head else ports:
-            found[port] = _with(found.get(port, _NO_LINES), words)
+            lines_by_port[port] = _with(lines_by_port.get(port, _NO_LINES), line)
     if not known and not re.search(r"empty configuration", output, re.IGNORECASE):
         raise Unreadable(switch.name, command, output)
-    return found
+    return lines_by_port
 
 
 def _interfaces(switch: Switch, command: str, text: str) -> frozenset[str]:

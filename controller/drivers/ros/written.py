@@ -65,17 +65,17 @@ def read(output: str) -> ConfigText:
     blocks: dict[str, list[str]] = {}
     names: frozenset[str] = frozenset({WHOLE_SWITCH})
     for row in rows(output):
-        words = row.strip()
-        head = re.fullmatch(r"interface (?:range )?(.+)", words, re.IGNORECASE)
+        line = row.strip()
+        head = re.fullmatch(r"interface (?:range )?(.+)", line, re.IGNORECASE)
         if head:
             vlan = re.fullmatch(r"vlan (\d+)", head[1], re.IGNORECASE)
             ports = listed(re.sub(r"^ethernet\s+", "", head[1], flags=re.IGNORECASE))
             names = frozenset({vlan_block(vlan[1])}) if vlan else ports or frozenset()
-        elif words in {"!", "exit"}:
+        elif line in {"!", "exit"}:
             names = frozenset({WHOLE_SWITCH})
         else:
             for name in names:
-                blocks.setdefault(name, []).append(words)
+                blocks.setdefault(name, []).append(line)
     return LINES.read(blocks)
 
 
