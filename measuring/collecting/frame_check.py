@@ -47,7 +47,7 @@ class FrameCheck:
         They are those that stood still while octets were counted, or all of the direction if none did. `marks` are
         those of the ports' readings: one that was reset starts again.
         """
-        found: dict[str, set[int]] = {}
+        wrong_ports: dict[str, set[int]] = {}
         for direction in _DIRECTIONS:
             names = [name for cast in _CASTS if (name := f"{direction}_{cast}_frame") in counters]
             for port, mark in enumerate(marks):
@@ -57,8 +57,8 @@ class FrameCheck:
                 frames = {name: value for name in names if (value := counters[name][port]) is not None}
                 if octets is not None and frames:
                     for name in self._stood_still((direction, port), octets, frames):
-                        found.setdefault(name, set()).add(port)
-        return found
+                        wrong_ports.setdefault(name, set()).add(port)
+        return wrong_ports
 
     def _forget(self, place: tuple[str, int]) -> None:
         for known in (self._last, self._unexplained_byte, self._moved):

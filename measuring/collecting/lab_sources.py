@@ -63,15 +63,15 @@ def note_clocks(run: Run, hosts: Sequence[Host]) -> dict[str, Offset]:
     Call it at the start and at the end of a run. Where chrony runs on both machines, the smaller of its bound and that
     of the round trips is kept.
     """
-    found: dict[str, Offset] = {}
+    offsets: dict[str, Offset] = {}
     here = tracking_here()
     for name, reading in read_clocks(hosts).items():
         if isinstance(reading, DeviceError):
             run.event(EventKind.CLOCK_UNKNOWN, source=name, why=str(reading))
         else:
-            found[name] = _offset(run, name, reading, here)
-    run.add_clocks([offset.plain() for offset in found.values()])
-    return found
+            offsets[name] = _offset(run, name, reading, here)
+    run.add_clocks([offset.plain() for offset in offsets.values()])
+    return offsets
 
 
 def _offset(run: Run, name: str, reading: ClockReading, here: str) -> Offset:

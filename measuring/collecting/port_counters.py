@@ -158,9 +158,9 @@ def _wrapped_once(name: str, before: int | None, after: int | None, rate_mbps: i
     return after + _WRAP - before <= most < _WRAP
 
 
-def column_of(found: Mapping[str, object], indexes: Sequence[str]) -> list[int | None]:
+def column_of(column: Mapping[str, object], indexes: Sequence[str]) -> list[int | None]:
     """A number for each port from a walked column; None where it is missing."""
-    return [value if isinstance(value := found.get(index), int) else None for index in indexes]
+    return [value if isinstance(value := column.get(index), int) else None for index in indexes]
 
 
 def states_of(statuses: Numbers) -> list[bool | None]:

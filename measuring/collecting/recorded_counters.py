@@ -62,8 +62,8 @@ def _ports(recorded: Recorded) -> list[str]:
     """Ethernet interfaces that are up, by ifName; all of them if none says so."""
     kinds, states = below(recorded, _IF_TYPE), below(recorded, OPER_STATUS)
     names = {index: text_of(value).strip() for index, value in below(recorded, IF_NAME.oid).items()}
-    found = {index: name for index, name in names.items() if name and (not kinds or kinds.get(index) in _ETHERNET)}
-    return [name for index, name in found.items() if states.get(index) == 1] or list(found.values())
+    ports = {index: name for index, name in names.items() if name and (not kinds or kinds.get(index) in _ETHERNET)}
+    return [name for index, name in ports.items() if states.get(index) == 1] or list(ports.values())
 
 
 def _read(ports: Sequence[str], recorded: Recorded) -> Mapping[str, Mapping[str, int | None]]:
@@ -76,17 +76,17 @@ def _read(ports: Sequence[str], recorded: Recorded) -> Mapping[str, Mapping[str,
     }
 
 
-def _of_port(port: str, wanted: Mapping[str, Any], recorded: Recorded) -> Mapping[str, object]:
-    found = _read([port], recorded)[port]
-    return {name: found.get(name, "no such counter") for name in wanted}
+def _of_port(port: str, expected: Mapping[str, Any], recorded: Recorded) -> Mapping[str, object]:
+    counters = _read([port], recorded)[port]
+    return {name: counters.get(name, "no such counter") for name in expected}
 
 
 def _totals(ports: Sequence[str], recorded: Recorded) -> Mapping[str, object]:
     """Sums over all ports, unknown where a port's counter is missing."""
-    found = _read(ports, recorded)
+    counters = _read(ports, recorded)
     totals: dict[str, int | None] = {}
     for counter in COUNTERS:
-        values = [held[counter.name] for held in found.values()]
+        values = [held[counter.name] for held in counters.values()]
         totals[counter.name] = None if None in values else sum(value or 0 for value in values)
     return totals
 
@@ -94,12 +94,12 @@ def _totals(ports: Sequence[str], recorded: Recorded) -> Mapping[str, object]:
 def _in_no_frame(ports: Sequence[str], recorded: Recorded) -> list[str]:
     """Ports and directions of which megabytes are recorded and not one frame is read, though none is missing."""
     names = {text_of(value).strip(): index for index, value in below(recorded, IF_NAME.oid).items()}
-    found = []
+    complaints = []
     for port, counters in _read(ports, recorded).items():
         for octets in (counter for counter in COUNTERS if counter.name.endswith("_byte")):
             way = octets.name.removesuffix("_byte")
             frames = [counters[f"{way}_{cast}_frame"] for cast in ("unicast", "multicast", "broadcast")]
             recorded_byte = below(recorded, octets.oid).get(names[port], 0)
             if isinstance(recorded_byte, int) and recorded_byte > _MUCH_BYTE and not any(frames) and None not in frames:
-                found.append(f"{port} {way}")
-    return found
+                complaints.append(f"{port} {way}")
+    return complaints

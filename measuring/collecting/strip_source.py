@@ -115,9 +115,9 @@ class StripSource:
         """Remember what the strip shows, and since when."""
         changed = False
         for number, channel in rows:
-            known = self._shown.get(number)
-            if known is None or known.channel != channel:
-                changed |= known is not None
+            before = self._shown.get(number)
+            if before is None or before.channel != channel:
+                changed |= before is not None
                 self._shown[number] = _Shown(channel, now_ns)
             counted = self._energy.get(number)
             if counted is None or counted.channel.energy_joule != channel.energy_joule:

@@ -37,7 +37,7 @@ BASELINE: Final = "baseline"
 
 _PEAK: Final = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<unit>B|kB|MB|GB|%)")
 _UNITS: Final = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9}
-_ABOVE: Final = 1.001
+_PEAK_MARGIN: Final = 1.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,13 @@ class Peak:
 
 def peak_in(text: str) -> tuple[float, str]:
     """The number and the unit of a peak as a person writes it: 12MB, 500kB, 40%; LabError if it is none."""
-    found = _PEAK.fullmatch(text.strip())
-    if found is None or float(found["number"]) <= 0:
+    match = _PEAK.fullmatch(text.strip())
+    if match is None or float(match["number"]) <= 0:
         raise LabError(
             f"'{text}' is no peak: give the amount that a channel may carry, as in --peak 12MB, or its share, as in "
             "--peak 40%."
         )
-    return float(found["number"]), found["unit"]
+    return float(match["number"]), match["unit"]
 
 
 def peak_named(text: str, network: Network, time_s: float) -> Peak:
@@ -116,9 +116,9 @@ def peak_named(text: str, network: Network, time_s: float) -> Peak:
 
 
 def swept(traffic: Traffic, count: int) -> tuple[Peak, ...]:
-    """So many peaks: from just above the busiest channel to more than the program sends, each the same factor apart."""
-    low = max(1.0, traffic.busiest_byte * _ABOVE)
-    high = max(low * _ABOVE, sum(sum(stream.byte_to.values()) for stream in traffic.streams) * _ABOVE)
+    """`count` peaks in geometric steps, from just above the busiest channel's load to more than the program sends."""
+    low = max(1.0, traffic.busiest_byte * _PEAK_MARGIN)
+    high = max(low * _PEAK_MARGIN, sum(sum(stream.byte_to.values()) for stream in traffic.streams) * _PEAK_MARGIN)
     values = np.geomspace(low, high, count) if count > 1 else np.array([low])
     return tuple(Peak(byte_text(value), dict.fromkeys(traffic.network.trunks, float(value))) for value in values)
 

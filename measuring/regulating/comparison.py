@@ -83,10 +83,10 @@ class Comparison:
     ) -> Self:
         """From a pre-run and what was chosen after it."""
         traffic = Counted(counted.note, counted.time_s, sum(counted.byte_by_pair.values()), sent.busiest_byte)
-        made = [(option, option.choice) for option in chosen.options]
+        choices = [(option, option.choice) for option in chosen.options]
         candidates = tuple(
             Candidate(option.name, option.peak, choice.how, dict(choice.levels), choice.watt, choice.gap)
-            for option, choice in made
+            for option, choice in choices
         )
         every = chosen.options[0].levels
         shut = {number: level for number, levels in every.items() for level in levels if level.is_off}
@@ -95,8 +95,8 @@ class Comparison:
 
     def plain(self) -> dict[str, Any]:
         """For `run.yaml`."""
-        found: dict[str, Any] = _FORM.dump_python(self, mode="json")
-        return found
+        plain: dict[str, Any] = _FORM.dump_python(self, mode="json")
+        return plain
 
 
 _FORM: Final = TypeAdapter(Comparison)

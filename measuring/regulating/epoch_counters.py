@@ -74,8 +74,8 @@ class EpochCounters:
     def restarted(self) -> tuple[str, ...]:
         """The switches that have restarted since this was asked last."""
         with self._lock:
-            found, self._restarted = tuple(sorted(self._restarted)), set()
-        return found
+            switches, self._restarted = tuple(sorted(self._restarted)), set()
+        return switches
 
     def counts(self) -> EpochCounts | str:
         """What was counted since the epoch began, or a sentence that says why it is not known."""
@@ -99,24 +99,24 @@ class EpochCounters:
         place = row["switch"], row["port"]
         if place not in self._wanted or row["sent_ns"] is None or row["sent_ns"] < self._begun_ns:
             return
-        known = self._samples.get(place)
-        if known is None:
+        sample = self._samples.get(place)
+        if sample is None:
             self._samples[place] = _Samples(row, row)
             return
         if row["mark"] in _NOT_CONTINUOUS:
-            known.broken = known.broken or row["mark"]
-        known.last = row
+            sample.broken = sample.broken or row["mark"]
+        sample.last = row
 
     def _why_not(self, place: Place) -> str:
         """Why a port's counts are not known; empty if they are."""
         name = place[0]
-        found = self._samples.get(place)
-        if found is None or found.first is found.last:
+        sample = self._samples.get(place)
+        if sample is None or sample.first is sample.last:
             return self._failed.get(name) or f"{name}: it was not sampled twice in this epoch."
-        if found.broken:
-            return f"{name}:{place[1]}: its counters were {found.broken} in the middle of this epoch."
+        if sample.broken:
+            return f"{name}:{place[1]}: its counters were {sample.broken} in the middle of this epoch."
         for column in ("in_byte", "out_byte"):
-            if increase(found.first[column], found.last[column]) is None:
+            if increase(sample.first[column], sample.last[column]) is None:
                 return f"{name}:{place[1]}: its counters of bytes are missing, or went back."
         return ""
 

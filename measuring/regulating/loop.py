@@ -150,9 +150,9 @@ class ClosedLoop:
     def _carry_out(self, decision: Decision, why: str = "", busiest_share: float | None = None) -> None:
         before, self.state = self.state, decision.state
         try:
-            wanted = self.network.regulation(decision.state, self._links)
-            if wanted != self._set:
-                self._change(wanted, decision.changes)
+            regulation = self.network.regulation(decision.state, self._links)
+            if regulation != self._set:
+                self._change(regulation, decision.changes)
         except Drift as error:
             self.state, self._lost = before, f"settings were changed by somebody else ({error})"
             why = why or f"{self._lost}."
@@ -168,18 +168,18 @@ class ClosedLoop:
                 self._note(change)
         self._note_epoch(busiest_share, why)
 
-    def _change(self, wanted: Regulated, changes: Sequence[LinkChange]) -> None:
+    def _change(self, regulation: Regulated, changes: Sequence[LinkChange]) -> None:
         controller = self.lab_controller
         began_ns = controller.run.clock.now_ns()
-        if wanted == self._home:
+        if regulation == self._home:
             controller.go_home()
         else:
-            words = ", ".join(f"{self._name(one.link)} {one.after}" for one in changes) or "trees"
+            changed_text = ", ".join(f"{self._name(one.link)} {one.after}" for one in changes) or "trees"
             # VIDs of the state before the run stay free of other trees, so that one plan can lead back to it.
             spared = frozenset().union(*(switch.vids for switch in controller.home.switches.values()))
-            controller.change(f"epoch {self.state.epoch}: {words}", replace(wanted, spared=spared))
+            controller.change(f"epoch {self.state.epoch}: {changed_text}", replace(regulation, spared=spared))
         ended_ns = controller.run.clock.now_ns()
-        self._set = wanted
+        self._set = regulation
         for change in changes:
             if change.is_physical:
                 facts = {"what": "link", "factor": "", "link": self._name(change.link)}
@@ -190,7 +190,7 @@ class ClosedLoop:
         """Restore the lab, all links active; tried again after the next epoch if a switch does not answer yet."""
         why = self._lost
         try:
-            said = self.lab_controller.go_home()
+            trouble = self.lab_controller.go_home()
         except _FATAL:
             raise
         except LabError as error:
@@ -202,7 +202,7 @@ class ClosedLoop:
         self._set, self._links = self._home, frozenset(self.network.network.trunks)
         self._sent.clear()
         self.state = all_on(no_decision(self.network.fabric, self.state, self.settings).state, self.settings)
-        self._note_epoch(None, f"{why}: {said}")
+        self._note_epoch(None, f"{why}: {trouble}")
 
     # -- recording
 

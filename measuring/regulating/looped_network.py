@@ -64,7 +64,7 @@ class LoopedNetwork:
         return self.fabric.network
 
     def places(self) -> tuple[Place, ...]:
-        """The ports whose counters the loop needs: those of hosts, and both ends of every cable of a trunk."""
+        """Ports that the loop reads counters of: those of hosts, and both ends of every cable of a trunk."""
         hosts = self.topology.homes.values()
         cables = [cable for number in self.network.trunks for cable in self.topology.cables[number]]
         ends = [*hosts, *(end for cable in cables for end in (cable.a, cable.b))]
@@ -138,7 +138,7 @@ class LoopedNetwork:
     def predict(self, sent: Sequence[HostBytes], epoch_s: float) -> Predict:
         """What the busiest channel would be used if only some trunks were, in the busiest of some epochs."""
         homes = {host: end.device for host, end in self.topology.homes.items()}
-        epochs = [streams_of(self.senders, homes, one) for one in sent]
+        epochs = [streams_of(self.senders, homes, epoch) for epoch in sent]
 
         def predicted(links: frozenset[int]) -> float:
             trees = self._ways(self.senders_over(links))

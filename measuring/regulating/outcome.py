@@ -28,7 +28,7 @@ LOOPED: Final = "auto"
 CLOSED_LOOP: Final = "closed loop"
 """How a closed loop's row was chosen (`Candidate.how`)."""
 
-_FIRST: Final = ("time_steady", "time", "throughput", "elapsed")
+_FIGURE_ORDER: Final = ("time_steady", "time", "throughput", "elapsed")
 """The first of these that a program has is compared; every trial has the last."""
 
 
@@ -166,20 +166,20 @@ def _measured(run: RunSamples, lab: Lab, level: str, figure: str) -> tuple[str, 
     sides = (Side(run, {FACTOR: BASELINE}), Side(run, {FACTOR: level}))
     devices = metered_switches(lab)
     try:
-        found = {one.figure: one for _, one in compare_sides(*sides, (), devices, every=True)}
+        sides_by_figure = {one.figure: one for _, one in compare_sides(*sides, (), devices, every=True)}
     except LabError:
         if not devices:
             raise
-        found = {one.figure: one for _, one in compare_sides(*sides, every=True)}
-    names = (figure,) if figure else _FIRST
-    chosen = next((found[name] for name in names if name in found), None)
+        sides_by_figure = {one.figure: one for _, one in compare_sides(*sides, every=True)}
+    names = (figure,) if figure else _FIGURE_ORDER
+    chosen = next((sides_by_figure[name] for name in names if name in sides_by_figure), None)
     if chosen is None:
         raise LabError(
-            f"{run.folder} has no figure {' or '.join(names)}: name one of {', '.join(found)} with --figure."
+            f"{run.folder} has no figure {' or '.join(names)}: name one of {', '.join(sides_by_figure)} with --figure."
         )
     ratio = chosen.ratio
     if chosen.unit in ("s", "us"):
         ratio = _inverse(ratio)
-    power = found.get("power")
+    power = sides_by_figure.get("power")
     metered = power.ratio if devices and power is not None else None
     return chosen.figure, ratio, metered, chosen.weak

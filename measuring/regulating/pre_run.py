@@ -54,8 +54,8 @@ def _by_counters(samples: RunSamples, trial: Trial, lab: Lab, state: State) -> P
     topology = Topology.of(lab)
     received, sent = (_port_bytes(samples, trial, column) for column in ("in_byte", "out_byte"))
     hosts = {host: (end.device, end.port) for host, end in topology.homes.items()}
-    known = {host: place for host, place in hosts.items() if place in received and place in sent}
-    if not known:
+    places = {host: place for host, place in hosts.items() if place in received and place in sent}
+    if not places:
         raise LabError(f"{samples.folder} has no counters of ports: check SNMP with `eeectl lab check`.")
     on = trunks_on(lab, state)
     channels = {}
@@ -68,8 +68,8 @@ def _by_counters(samples: RunSamples, trial: Trial, lab: Lab, state: State) -> P
     senders = senders_of(lab, state)
     trees = [tree_ways(network, group.root, group.links) for group in senders]
     counted = Counted(
-        {host: received[place] for host, place in known.items()},
-        {host: sent[place] for host, place in known.items()},
+        {host: received[place] for host, place in places.items()},
+        {host: sent[place] for host, place in places.items()},
         channels,
     )
     homes = {host: end.device for host, end in topology.homes.items()}
@@ -86,12 +86,12 @@ def _port_bytes(samples: RunSamples, trial: Trial, column: str) -> dict[tuple[st
     rows = increments(samples.table("ports"), TABLES["ports"].keys, column)
     inside = rows.filter((pl.col("to_ns") > trial.begun_ns) & (pl.col("from_ns") < trial.ended_ns))
     sums = inside.group_by("switch", "port").agg(pl.col(column).sum(), pl.col("to_ns").max(), pl.col("from_ns").min())
-    found = {}
+    byte_by_port = {}
     for switch, port, amount, last_ns, first_ns in sums.iter_rows():
         if first_ns > trial.begun_ns or last_ns < trial.ended_ns:
             raise LabError(
                 f"{samples.folder}: the counters of {switch} were not read before and after the program, which ran for "
                 f"{trial.window_s:.3g} s: make it longer than the period of sampling, or use --traffic messages."
             )
-        found[switch, port] = float(amount)
-    return found
+        byte_by_port[switch, port] = float(amount)
+    return byte_by_port

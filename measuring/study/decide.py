@@ -74,7 +74,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class NeedsMore:
-    """About so many seconds of blocks more; infinite if no block is known to narrow it."""
+    """Needs more blocks: about this many seconds, infinite if no block is known to narrow its interval."""
 
     time_s: float
 
@@ -91,7 +91,7 @@ Verdict = Known | NeedsMore | CannotBeKnown
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """A parameter's half width after so many blocks of all kinds that narrow it, each with its exponent."""
+    """A parameter's half width at one time, with the number and the exponent of each kind of block that narrows it."""
 
     count: float
     half_width: float
@@ -114,91 +114,97 @@ def decide(
 ) -> Decision:
     """The next block within the time that is left. Ties go to the kind that comes first."""
     past = history or {}
-    verdicts = {one.name: _verdict(one, kinds, past.get(one.name, ())) for one in parameters}
-    still = [one for one in parameters if isinstance(verdicts[one.name], NeedsMore)]
+    verdicts = {parameter.name: _verdict(parameter, kinds, past.get(parameter.name, ())) for parameter in parameters}
+    still = [parameter for parameter in parameters if isinstance(verdicts[parameter.name], NeedsMore)]
     if not still:
-        known = sum(isinstance(one, Known) for one in verdicts.values())
-        return Decision(verdicts, None, f"{known} of {len(verdicts)} parameters are known, the others cannot be here")
+        known_count = sum(isinstance(parameter, Known) for parameter in verdicts.values())
+        return Decision(
+            verdicts, None, f"{known_count} of {len(verdicts)} parameters are known, the others cannot be here"
+        )
     best: BlockKind | None = None
     best_worth = (-len(still), 0.0)
     affordable = [kind for kind in kinds if kind.cost_s <= left_s]
     for kind in affordable:
-        finds = (place for place, one in enumerate(still) if one.interval is None and one.name in kind.narrows)
-        worth = -next(finds, len(still)), sum(_gain(one, kind) for one in still) / kind.cost_s
+        finds = (
+            place
+            for place, parameter in enumerate(still)
+            if parameter.interval is None and parameter.name in kind.narrows
+        )
+        worth = -next(finds, len(still)), sum(_gain(parameter, kind) for parameter in still) / kind.cost_s
         if worth > best_worth:
             best, best_worth = kind, worth
     if best is None:
-        useful = any(_gain(one, kind) > 0 for one in still for kind in kinds)
+        useful = any(_gain(parameter, kind) > 0 for parameter in still for kind in kinds)
         why = "the time that is left is too short for another block" if useful else "no block narrows what is not known"
         return Decision(verdicts, None, why)
     return Decision(verdicts, best.name, _why(best, still))
 
 
-def _verdict(one: Parameter, kinds: Sequence[BlockKind], past: Sequence[Past]) -> Verdict:
-    own = [kind for kind in kinds if one.name in kind.narrows]
-    count = sum(kind.count for kind in own)
-    if one.interval is None:
-        if count >= one.tries or not own:
-            return CannotBeKnown(one.why_not or "no block of this lab shows it")
-        return NeedsMore(min((kind.cost_s for kind in own), default=math.inf))
-    if one.interval.half_width <= one.wanted and count >= one.least_blocks:
+def _verdict(parameter: Parameter, kinds: Sequence[BlockKind], past: Sequence[Past]) -> Verdict:
+    narrowing = [kind for kind in kinds if parameter.name in kind.narrows]
+    count = sum(kind.count for kind in narrowing)
+    if parameter.interval is None:
+        if count >= parameter.tries or not narrowing:
+            return CannotBeKnown(parameter.why_not or "no block of this lab shows it")
+        return NeedsMore(min((kind.cost_s for kind in narrowing), default=math.inf))
+    if parameter.interval.half_width <= parameter.wanted and count >= parameter.least_blocks:
         return Known()
-    why = _hopeless(one, count, past) if own else "no block of this lab narrows it"
-    return CannotBeKnown(why) if why else NeedsMore(min(_time_s(one, kind) for kind in own))
+    why = _hopeless(parameter, count, past) if narrowing else "no block of this lab narrows it"
+    return CannotBeKnown(why) if why else NeedsMore(min(_time_s(parameter, kind) for kind in narrowing))
 
 
-def _hopeless(one: Parameter, count: float, past: Sequence[Past]) -> str:
+def _hopeless(parameter: Parameter, count: float, past: Sequence[Past]) -> str:
     """Why more blocks are in vain; empty if they are not."""
-    if one.floor > one.wanted:
-        return one.floor_why or "its interval is limited by the instrument, not by the number of blocks"
-    if _stuck(one, count, past):
+    if parameter.floor > parameter.wanted:
+        return parameter.floor_why or "its interval is limited by the instrument, not by the number of blocks"
+    if _stuck(parameter, count, past):
         return "more blocks no longer narrow its interval: something else than chance scatters it"
     return ""
 
 
-def _stuck(one: Parameter, count: float, past: Sequence[Past]) -> bool:
+def _stuck(parameter: Parameter, count: float, past: Sequence[Past]) -> bool:
     """Whether blocks that should have halved the half width, if they were averaged, left it as it was."""
-    if one.interval is None:
+    if parameter.interval is None:
         return False
     earlier = [was for was in past if was.count >= LEAST_BLOCKS and (was.count / count) ** 0.5 <= _STUCK_AFTER]
-    return bool(earlier) and one.interval.half_width > _STUCK * earlier[-1].half_width
+    return bool(earlier) and parameter.interval.half_width > _STUCK * earlier[-1].half_width
 
 
-def _time_s(one: Parameter, kind: BlockKind) -> float:
+def _time_s(parameter: Parameter, kind: BlockKind) -> float:
     """Time of the blocks of one kind until the parameter is within its precision."""
-    if one.interval is None:
+    if parameter.interval is None:
         return kind.cost_s
     count = max(kind.count, 1e-3)
-    ratio = max(one.interval.half_width, 1e-300) / one.wanted
-    by_width = count * (ratio ** (1.0 / kind.narrows[one.name]) - 1.0) if ratio > 1.0 else 0.0
-    return kind.cost_s * max(1.0, math.ceil(max(by_width, one.least_blocks - kind.count) - 1e-9))
+    ratio = max(parameter.interval.half_width, 1e-300) / parameter.wanted
+    by_width = count * (ratio ** (1.0 / kind.narrows[parameter.name]) - 1.0) if ratio > 1.0 else 0.0
+    return kind.cost_s * max(1.0, math.ceil(max(by_width, parameter.least_blocks - kind.count) - 1e-9))
 
 
-def _gain(one: Parameter, kind: BlockKind) -> float:
-    if one.name not in kind.narrows:
+def _gain(parameter: Parameter, kind: BlockKind) -> float:
+    if parameter.name not in kind.narrows:
         return 0.0
-    if one.interval is None:
+    if parameter.interval is None:
         return _FOUND_GAIN
-    after = _after(one, kind)
-    if one.interval.half_width <= one.wanted:
+    after = _after(parameter, kind)
+    if parameter.interval.half_width <= parameter.wanted:
         return _FOUND_GAIN / LEAST_BLOCKS  # narrow enough, to be confirmed by more blocks
-    return math.log(one.interval.half_width / max(after, one.wanted))
+    return math.log(parameter.interval.half_width / max(after, parameter.wanted))
 
 
-def _after(one: Parameter, kind: BlockKind) -> float:
+def _after(parameter: Parameter, kind: BlockKind) -> float:
     """The half width expected after one more block."""
-    if one.interval is None:
+    if parameter.interval is None:
         return math.inf
     count = max(kind.count, 1e-3)
-    return float(one.interval.half_width * (count / (count + 1.0)) ** kind.narrows[one.name])
+    return float(parameter.interval.half_width * (count / (count + 1.0)) ** kind.narrows[parameter.name])
 
 
 def _why(kind: BlockKind, still: Sequence[Parameter]) -> str:
-    own = [one for one in still if one.name in kind.narrows]
-    if (missing := next((one for one in own if one.interval is None), None)) is not None:
+    narrowed = [parameter for parameter in still if parameter.name in kind.narrows]
+    if (missing := next((parameter for parameter in narrowed if parameter.interval is None), None)) is not None:
         return f"{missing.name} is not found yet"
     half, most = max(
-        ((one.interval.half_width, one) for one in own if one.interval is not None),
+        ((parameter.interval.half_width, parameter) for parameter in narrowed if parameter.interval is not None),
         key=lambda pair: _gain(pair[1], kind),
     )
     if half <= most.wanted:

@@ -78,7 +78,7 @@ Two, one near the line rate, tell bits from what carrying any traffic draws.
 
 _TRAFFIC_WINDOW_S: Final = 10
 
-_NEAR: Final = 0.1
+_NEAR_HOLD_SHARE: Final = 0.1
 """Of a hold: a round of the program takes less, so that the gaps of a pause beyond it are all on one side."""
 
 _EDGE_ECHOES: Final = 600
@@ -146,37 +146,39 @@ def design(
     running = chosen if hosts else chosen[: effort.program_hosts]
     alone = _ports_alone(lab, effort, chosen, agent_user)
     probed = chosen[: 3 if alone is None else 2]
-    made = [_probes(lab, effort, probed, agent_user), *([] if alone is None else [alone])]
+    experiments = [_probes(lab, effort, probed, agent_user), *([] if alone is None else [alone])]
     left_out = []
     spare = _spare(lab, topology)
     fed = {outlet.feeds for outlet in lab.outlets}
     hosts = chosen[:_MOST_HOSTS]
     homes = dict.fromkeys(topology.homes[host].device for host in hosts)
     if any(name in fed for name in (*_switches_of(spare), *homes, *hosts)):
-        made.append(_power(lab, effort, spare, [name for name in _switches_of(spare) or homes if name in fed], hosts))
+        experiments.append(
+            _power(lab, effort, spare, [name for name in _switches_of(spare) or homes if name in fed], hosts)
+        )
         if not spare:
             left_out.append("no port between switches can be shut, so their watts are not known, only what EEE saves.")
     else:
         left_out.append("neither a switch nor a host is fed by a metered outlet, so no power model is fitted.")
-    made += [_own(lab, running, program, agent_user) for program in programs]
+    experiments += [_own(lab, running, program, agent_user) for program in programs]
     if not programs:
-        made.append(_alltoall(lab, effort, running, agent_user))
+        experiments.append(_alltoall(lab, effort, running, agent_user))
     if spare:
-        made += [_links_off(lab, effort, running, spare, program) for program in programs or (None,)]
+        experiments += [_links_off(lab, effort, running, spare, program) for program in programs or (None,)]
     else:
         left_out.append("the network can spare no link between switches, so none is switched off.")
-    return Design(_numbered(made), tuple(left_out))
+    return Design(_numbered(experiments), tuple(left_out))
 
 
-def _numbered(made: Sequence[Content]) -> tuple[Content, ...]:
+def _numbered(experiments: Sequence[Content]) -> tuple[Content, ...]:
     """Experiments of further programs get numbers behind their names: program-eee, program-eee-2."""
     count: Counter[str] = Counter()
-    found = []
-    for content in made:
+    numbered = []
+    for content in experiments:
         name = str(content["name"])
         count[name] += 1
-        found.append(content if count[name] == 1 else {**content, "name": f"{name}-{count[name]}"})
-    return tuple(found)
+        numbered.append(content if count[name] == 1 else {**content, "name": f"{name}-{count[name]}"})
+    return tuple(numbered)
 
 
 def _chosen(lab: Lab, topology: Topology) -> tuple[str, ...]:
@@ -206,18 +208,18 @@ def _spare(lab: Lab, topology: Topology) -> tuple[Link, ...]:
         if link.switchable and all(_has_eee(lab, end.device) for end in (link.a, link.b)):
             last[pair] = link
     left = list(last.values())
-    found: list[Link] = []
+    spared: list[Link] = []
     has = dict.fromkeys(topology.switches, 0)
     while left:
         link = min(left, key=lambda one: (has[one.a.device] + has[one.b.device], count[_ends(one)] < 2, one.number))
         left.remove(link)
-        off = {one.number for one in (*found, link)}
+        off = {one.number for one in (*spared, link)}
         poorest = min(has[link.a.device], has[link.b.device])
         if poorest < _SPARE_AT_EACH and joined(topology, topology.trunks.keys() - off):
-            found.append(link)
+            spared.append(link)
             has[link.a.device] += 1
             has[link.b.device] += 1
-    return tuple(found)
+    return tuple(spared)
 
 
 def _ends(link: Link) -> frozenset[str]:
@@ -328,7 +330,9 @@ def traffic(lab: Lab, power: Content) -> Content:
     rate_mbps = min(lab.host(name).rate_mbps for name in power["measure"]["power"]["hosts"])
     loads = [round(share * rate_mbps) for share in LOAD_SHARES]
     measure = {"power": {**power["measure"]["power"], "window_s": _TRAFFIC_WINDOW_S}}
-    skip = [one for one in power["skip"] if not one.get("load_mbps")]  # of an edited file, or an earlier version's
+    skip = [
+        combination for combination in power["skip"] if not combination.get("load_mbps")
+    ]  # of an edited file, or an earlier version's
     stages = [stage for stage in power["factors"].get("link", {}).get("levels", ()) if stage != "on"]
     skip += [{"link": stage, "load_mbps": load} for stage in stages for load in loads]
     skip += [{"eee": "on", "load_mbps": load} for load in loads]
@@ -340,8 +344,8 @@ def traffic(lab: Lab, power: Content) -> Content:
 def beside_holds(program: Content, holds_us: Sequence[Interval]) -> Content:
     """The program with pauses just below and above each hold instead of the pilot's that are near it.
 
-    Near means within `_NEAR` of the hold, or of its interval: whether links sleep in such a pause is decided by
-    microseconds of the ranks' own time, so it shows neither what sleep costs nor how well a model predicts that.
+    Near means within `_NEAR_HOLD_SHARE` of the hold, or of its interval. Microseconds of the ranks' own time decide
+    whether links sleep in such a pause. So it shows neither what sleep costs nor how well a model predicts that.
     Pauses that a user has edited stay, and so do those near a hold that is hardly known.
     """
     pauses_us = list(program["factors"]["sleep_us"])
@@ -356,10 +360,10 @@ def beside_holds(program: Content, holds_us: Sequence[Interval]) -> Content:
 
 def _near(holds_us: Sequence[Interval]) -> list[tuple[int, int]]:
     """What is near holds that are known, in disjoint ranges of whole us."""
-    known = [one for one in holds_us if one.half_width <= _NEAR * one.value]
+    narrow = [hold for hold in holds_us if hold.half_width <= _NEAR_HOLD_SHARE * hold.value]
     ranges: list[tuple[int, int]] = []
-    for one in sorted(known, key=lambda one: one.low):
-        low_us, high_us = math.floor(one.low * (1 - _NEAR)), math.ceil(one.high * (1 + _NEAR))
+    for hold in sorted(narrow, key=lambda one: one.low):
+        low_us, high_us = math.floor(hold.low * (1 - _NEAR_HOLD_SHARE)), math.ceil(hold.high * (1 + _NEAR_HOLD_SHARE))
         if ranges and low_us <= ranges[-1][1]:
             low_us, before_us = ranges.pop()
             high_us = max(before_us, high_us)

@@ -39,7 +39,7 @@ class _Head(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What a study is to reach: relative half width of each interval, in at most so many seconds."""
+    """Target of a study: the relative half width of each interval, and the most seconds that it may take."""
 
     precision: float = 0.02
     budget_s: float = 2_400.0
@@ -144,10 +144,10 @@ class StudyFolder:
     def content(self, name: str) -> dict[str, Any]:
         """An experiment's file, as it is now; LabError if it cannot be read."""
         path = self.experiment(name)
-        found = read_yaml(path, _RESTORE)
-        if not isinstance(found, dict):
+        content = read_yaml(path, _RESTORE)
+        if not isinstance(content, dict):
             raise UnreadableFile(str(path), 0, "does not describe an experiment", _RESTORE)
-        return found
+        return content
 
     def add_experiment(self, content: Content) -> None:
         """Write another experiment's file; LabError if that fails."""

@@ -56,10 +56,10 @@ Fit = Callable[[Sequence[RunSamples], Calibration | None, "Sequence[Part]"], "Fi
 """Fits parts of a calibration to runs, with what is known already."""
 
 
-def _fit_runs(runs: Sequence[RunSamples], known: Calibration | None, parts: "Sequence[Part]") -> "FitResult":
+def _fit_runs(runs: Sequence[RunSamples], calibration: Calibration | None, parts: "Sequence[Part]") -> "FitResult":
     from eee_testbed.analysis.fit_runs import fit_runs  # noqa: PLC0415 - optimizers take half a second to load
 
-    return fit_runs(runs, known, parts)
+    return fit_runs(runs, calibration, parts)
 
 
 @dataclass
@@ -118,13 +118,15 @@ class Measuring:
     def _keep_pauses_from_holds(self) -> None:
         """Change the program's pauses, now that holds are known, as `design.beside_holds` says."""
         policies = self._evidence().links.values()
-        holds = [hold.interval for one in policies for hold in (one.hold_us, one.card_hold_us) if hold is not None]
+        holds = [
+            hold.interval for policy in policies for hold in (policy.hold_us, policy.card_hold_us) if hold is not None
+        ]
         program = self.folder.content(PROGRAM)
         changed = design.beside_holds(program, holds)
         was, now = set(program["factors"]["sleep_us"]), set(changed["factors"]["sleep_us"])
         if now != was:
-            words = (", ".join(f"{pause} us" for pause in sorted(some)) for some in (was - now, now - was))
-            near, instead = words
+            pause_lists = (", ".join(f"{pause} us" for pause in sorted(some)) for some in (was - now, now - was))
+            near, instead = pause_lists
             why = "whether links sleep so near a hold is chance"
             self.console.print(f"{PROGRAM}: pauses of {instead} instead of {near}: {why}.", markup=False)
             self.folder.add_experiment(changed)
@@ -190,13 +192,13 @@ class Measuring:
     def _fit(self, part: "Part", runs: Sequence[RunSamples]) -> None:
         """Fit one part; what was known of it before is forgotten."""
         begun_s = self.clock()
-        known = self._found
-        if known is not None:
-            known = known.model_copy(update={"links": {}} if part == "links" else {"power": PowerPart()})
+        calibration = self._found
+        if calibration is not None:
+            calibration = calibration.model_copy(update={"links": {}} if part == "links" else {"power": PowerPart()})
         try:
-            result = self.fit_runs(runs, known, [part])
+            result = self.fit_runs(runs, calibration, [part])
         except NotEnoughData as error:
-            self._found, self._failures[part] = known, (str(error),)
+            self._found, self._failures[part] = calibration, (str(error),)
         else:
             self._found, self._failures[part] = result.calibration, result.failures
         self._fit_s[part] = self.clock() - begun_s
@@ -204,18 +206,18 @@ class Measuring:
     def _save(self) -> None:
         """Fit run time to what is known by now, and write the calibration; without any result there is none."""
         failures = [sentence for part in self._failures.values() for sentence in part]
-        known = self._found
+        calibration = self._found
         try:
-            found = self.fit_runs([RunSamples(path) for path in self.folder.all_runs()], known, ["run-time"])
+            result = self.fit_runs([RunSamples(path) for path in self.folder.all_runs()], calibration, ["run-time"])
         except NotEnoughData as error:
             failures.append(str(error))
         else:
-            known = found.calibration
-            failures += found.failures
+            calibration = result.calibration
+            failures += result.failures
         for sentence in failures:
             self.console.print(f"not fitted: {sentence}", style="yellow", markup=False)
-        if known is not None:
-            save_calibration(self.folder.calibration, known)
+        if calibration is not None:
+            save_calibration(self.folder.calibration, calibration)
 
     def _metered(self, runs: Mapping[str, tuple[Path, int]]) -> tuple[dict[str, float], dict[str, float]]:
         """Switches whose ports were switched while a meter watched, with what its steps leave of a port's watts.
@@ -233,7 +235,7 @@ class Measuring:
         ends = [end.device for link in links for end in (link.a, link.b) if end.device in switches]
         hosts = [name for name in content["measure"]["power"].get("hosts", ()) if name in eee.get("links", ())]
         meters = meter_precisions(RunSamples(runs[POWER][0]), [*dict.fromkeys(ends), *hosts])
-        left_watt = {one.name: _NORMAL_95 * math.sqrt(2) * one.rounding_watt for one in meters}
+        left_watt = {meter.name: _NORMAL_95 * math.sqrt(2) * meter.rounding_watt for meter in meters}
         return (
             {name: left_watt[name] / ends.count(name) for name in left_watt if name in ends},
             {name: left_watt[name] for name in left_watt if name in hosts},
@@ -284,15 +286,15 @@ class Measuring:
     def _block(self, kind: str, run: Path | None, *, more: int = 0, experiment: str = "", why: str = "") -> int:
         """Begin a run, resume it, or extend it; DONE, or the exit status of what went wrong."""
         if run is None:
-            words = [str(self.folder.experiment(experiment or kind))]
+            argv = [str(self.folder.experiment(experiment or kind))]
         else:
-            words = [str(run), "--resume", *(["--blocks", str(_blocks_of(run) + more)] if more else [])]
+            argv = [str(run), "--resume", *(["--blocks", str(_blocks_of(run) + more)] if more else [])]
         begun_s = self.clock()
         self._stand(kind, why or ("the pilot measures it first" if run is None else "its run was stopped"))
         if kind == POWER and "links" in self._stale:
             self._fit_links_beside(run)
-        self.console.rule(f"eeectl {shlex.join(['run', *words])}", align="left")
-        status = self.run_eeectl("run", *words, "--runs", str(self.folder.runs), *self.views)
+        self.console.rule(f"eeectl {shlex.join(['run', *argv])}", align="left")
+        status = self.run_eeectl("run", *argv, "--runs", str(self.folder.runs), *self.views)
         if status not in (DONE, PENDING):
             return status
         self.missing = self.missing or status == PENDING
@@ -322,10 +324,12 @@ def _kind_of(run: Path) -> str:
 def rows_of(decision: Decision, parameters: Sequence[Parameter]) -> tuple[ParameterRow, ...]:
     """Each parameter with its interval, what is wanted and how it stands, as text."""
     rows = []
-    for one in parameters:
-        now = "-" if one.interval is None else f"{cell_text(one.interval)} {one.unit}"
-        wanted = "-" if one.interval is None else f"± {one.wanted:.2g} {one.unit}"
-        rows.append(ParameterRow(name=one.name, now=now, wanted=wanted, verdict=words_of(decision, one.name)))
+    for parameter in parameters:
+        now = "-" if parameter.interval is None else f"{cell_text(parameter.interval)} {parameter.unit}"
+        target = "-" if parameter.interval is None else f"± {parameter.wanted:.2g} {parameter.unit}"
+        rows.append(
+            ParameterRow(name=parameter.name, now=now, wanted=target, verdict=words_of(decision, parameter.name))
+        )
     return tuple(rows)
 
 
@@ -336,8 +340,8 @@ def table_of(decision: Decision, rows: Sequence[ParameterRow], left_s: float) ->
     table = Table(title=title, title_justify="left")
     for heading in ("parameter", "now (95 %)", "wanted", ""):
         table.add_column(heading)
-    for one in rows:
-        table.add_row(one.name, one.now, one.wanted, one.verdict)
+    for row in rows:
+        table.add_row(row.name, row.now, row.wanted, row.verdict)
     return table
 
 

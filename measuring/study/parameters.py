@@ -36,7 +36,7 @@ PORTS: Final = "ports-alone"
 EDGES: Final = "edges"
 """Names of experiments, and of the kinds of their blocks; `edges-n01-n02` is of one pair."""
 
-_FEWEST: Final = {PROGRAM: 2, OWN: 3, LINKS: 3}
+_FEWEST_BLOCKS: Final = {PROGRAM: 2, OWN: 3, LINKS: 3}
 """Blocks before a slowdown is believed: of Alltoall's many pauses the scatter counts together, else three show it."""
 
 _POWER_TRIES: Final = 12  # six times the pilot's blocks: less than half of its noise
@@ -85,8 +85,8 @@ class Evidence:
 
         A quarter of the shortest hold that a path's ports may have.
         """
-        known = [one for link in self.links.values() for one in (link.hold_us, link.card_hold_us) if one is not None]
-        longest_us = min((one.low for one in known), default=0.0) / _STREAMS
+        holds = [hold for link in self.links.values() for hold in (link.hold_us, link.card_hold_us) if hold is not None]
+        longest_us = min((hold.low for hold in holds), default=0.0) / _STREAMS
         return math.floor(longest_us) if self.third and longest_us >= _LEAST_STREAM_US else 0.0
 
     @property
@@ -97,27 +97,27 @@ class Evidence:
 
 def parameters_of(evidence: Evidence, precision: float) -> tuple[Parameter, ...]:
     """All parameters, in the order of the report."""
-    found = [
+    parameters = [
         *_slowdowns(evidence, precision),
         *_policies(evidence, precision),
         *_watts(evidence, precision),
         *_cards(evidence, precision),
         *_traffic(evidence, precision),
     ]
-    return tuple(found)
+    return tuple(parameters)
 
 
 def _slowdowns(evidence: Evidence, precision: float) -> Iterator[Parameter]:
-    for kind, least_blocks in _FEWEST.items():
+    for kind, least_blocks in _FEWEST_BLOCKS.items():
         for name in (name for name in evidence.runs if kind_of(name) == kind):
-            for one in worst_slowdowns(evidence.runs[name][0]):
-                words = f"{one.program}, slower with {one.state}{_mark(name)}"
+            for slowdown in worst_slowdowns(evidence.runs[name][0]):
+                label = f"{slowdown.program}, slower with {slowdown.state}{_mark(name)}"
                 why = "nothing was repeated"
-                yield Parameter(words, "%", one.slower_percent, 100 * precision, why, least_blocks=least_blocks)
+                yield Parameter(label, "%", slowdown.slower_percent, 100 * precision, why, least_blocks=least_blocks)
 
 
 def kind_of(name: str) -> str:
-    """The experiment whose place one of a further program has: of `program-eee-2`, `program-eee`."""
+    """The experiment that a further program's one stands for: `program-eee` for `program-eee-2`."""
     base, _, number = name.rpartition("-")
     return base if number.isdigit() and base in (OWN, LINKS) else name
 
@@ -133,10 +133,10 @@ def _policies(evidence: Evidence, precision: float) -> Iterator[Parameter]:
         if link.kind == "off":
             continue
         hidden = is_open(link) and not evidence.separable
-        for words, estimate in _times(link):
-            floor = estimate.interval.half_width if hidden and words in _HIDDEN else 0.0
-            words_of = (f"{name}: {words}", "us", estimate.interval, precision)
-            yield _relative(*words_of, floor=floor, floor_why=_NOT_SAID, least_blocks=1)
+        for time_name, estimate in _times(link):
+            floor = estimate.interval.half_width if hidden and time_name in _HIDDEN else 0.0
+            what = (f"{name}: {time_name}", "us", estimate.interval, precision)
+            yield _relative(*what, floor=floor, floor_why=_NOT_SAID, least_blocks=1)
         if is_open(link):
             yield Parameter(f"{name}: {_WHOSE}", "", None, 1.0, _NOT_ALONE, tries=2)
     if PROBES in evidence.runs and not links:
@@ -145,7 +145,7 @@ def _policies(evidence: Evidence, precision: float) -> Iterator[Parameter]:
 
 def _times(link: LinkPolicy) -> Iterator[tuple[str, Estimate]]:
     named = (("hold", link.hold_us), ("Ts", link.sleep_us), ("wakes of a round trip", link.path_wake_us))
-    yield from ((words, estimate) for words, estimate in named if estimate is not None)
+    yield from ((time_name, estimate) for time_name, estimate in named if estimate is not None)
 
 
 def _watts(evidence: Evidence, precision: float) -> Iterator[Parameter]:
@@ -156,32 +156,34 @@ def _watts(evidence: Evidence, precision: float) -> Iterator[Parameter]:
             yield Parameter(f"{name}: port up", "W", None, 1.0, why, tries=_POWER_TRIES)
             continue
         coarse = f"the meter's steps leave ±{floor_watt:.2g} W of a port"
-        for words, found, up_watt in _port_watts(switches[name]):
+        for what, interval, up_watt in _port_watts(switches[name]):
             whole = precision * up_watt
-            yield _relative(f"{name}: {words}", "W", found, precision, least=whole, floor=floor_watt, floor_why=coarse)
+            yield _relative(
+                f"{name}: {what}", "W", interval, precision, least=whole, floor=floor_watt, floor_why=coarse
+            )
 
 
 def _cards(evidence: Evidence, precision: float) -> Iterator[Parameter]:
     nodes = {} if evidence.calibration is None else evidence.calibration.power.nodes
     for name, floor_watt in evidence.cards.items():
-        words, node = f"{name}: card asleep saves", nodes.get(name)
+        label, node = f"{name}: card asleep saves", nodes.get(name)
         saved = None if node is None else node.card_saved_watt
         if node is None or node.card_mbps is None or saved is None:
             why = node.unknown[0] if node is not None and node.unknown else "its power could not be fitted"
-            yield Parameter(words, "W", None, 1.0, why.partition(": ")[2] or why, tries=_POWER_TRIES)
+            yield Parameter(label, "W", None, 1.0, why.partition(": ")[2] or why, tries=_POWER_TRIES)
             continue
-        wanted = precision * most_port_watt(node.card_mbps)
+        half_width_watt = precision * most_port_watt(node.card_mbps)
         coarse = f"the meter's steps leave ±{floor_watt:.2g} W"
-        yield Parameter(words, "W", saved.interval, wanted, "", floor_watt, coarse)
+        yield Parameter(label, "W", saved.interval, half_width_watt, "", floor_watt, coarse)
 
 
 def _traffic(evidence: Evidence, precision: float) -> Iterator[Parameter]:
     if POWER not in evidence.runs or not evidence.metered:
         return
     switches = {} if evidence.calibration is None else evidence.calibration.power.switches
-    known = [one.bit_picojoule.interval for one in switches.values() if one.bit_picojoule is not None]
-    if known:
-        yield _relative("traffic: energy of a bit", "pJ", known[0], precision)
+    energies = [switch.bit_picojoule.interval for switch in switches.values() if switch.bit_picojoule is not None]
+    if energies:
+        yield _relative("traffic: energy of a bit", "pJ", energies[0], precision)
     else:
         why = "loads of up to nine tenths of the line rate are lost in the meters"
         yield Parameter("traffic: energy of a bit", "pJ", None, 1.0, why)
@@ -200,7 +202,7 @@ def _port_watts(switch: SwitchPower) -> Iterator[tuple[str, Interval, float]]:
         yield "port asleep saves", port.lpi_saved_watt.interval, most_port_watt(max(speeds))
     up_watt = 0.0 if port.link_watt is None else port.link_watt.value
     named = (("port up", port.link_watt), ("port shut", port.residual_watt))
-    yield from ((words, one.interval, up_watt) for words, one in named if one is not None)
+    yield from ((what, one.interval, up_watt) for what, one in named if one is not None)
     if port.link_watt is not None and port.lpi_fraction is not None:
         watt, share = port.link_watt.value, port.lpi_fraction
         yield "port asleep", Interval(watt * share.value, watt * share.low, watt * share.high), up_watt
@@ -209,7 +211,7 @@ def _port_watts(switch: SwitchPower) -> Iterator[tuple[str, Interval, float]]:
 def _relative(
     name: str,
     unit: str,
-    found: Interval,
+    interval: Interval,
     precision: float,
     *,
     least: float = 0.0,
@@ -217,25 +219,27 @@ def _relative(
     floor_why: str = "",
     least_blocks: int = 4,
 ) -> Parameter:
-    wanted = max(precision * abs(found.value), least, 1e-9)
-    return Parameter(name, unit, found, wanted, "", floor, floor_why, least_blocks)
+    half_width = max(precision * abs(interval.value), least, 1e-9)
+    return Parameter(name, unit, interval, half_width, "", floor, floor_why, least_blocks)
 
 
 def _why(evidence: Evidence, otherwise: str, about: str = "") -> str:
     """What a fit said about it, without its remedies: the study measures more by itself."""
-    said = [sentence for sentence in evidence.failures if sentence.startswith(f"{about}: ") or not about]
-    return said[-1].removeprefix(f"{about}: ").partition(":")[0].rstrip(".") if said else otherwise
+    sentences = [sentence for sentence in evidence.failures if sentence.startswith(f"{about}: ") or not about]
+    return sentences[-1].removeprefix(f"{about}: ").partition(":")[0].rstrip(".") if sentences else otherwise
 
 
 def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequence[Block]) -> tuple[BlockKind, ...]:
     """What can be measured next, with the time that a block of its kind last took, or is likely to take."""
-    names = [one.name for one in parameters]
+    names = [parameter.name for parameter in parameters]
     more = tuple(name for name in evidence.runs if kind_of(name) != name)
     repeated = (*_PILOT, *more, CARDS)
     times = {name: [block.time_s for block in blocks if block.kind == name] for name in (*repeated, TRAFFIC)}
     links = evidence.links
-    open_ = {f"{pair}: {words}" for pair, link in links.items() if is_open(link) for words in (*_HIDDEN, _WHOSE)}
-    found = []
+    open_ = {
+        f"{pair}: {time_name}" for pair, link in links.items() if is_open(link) for time_name in (*_HIDDEN, _WHOSE)
+    }
+    kinds = []
     for name in repeated:
         if name in evidence.runs and times[name]:
             count = evidence.runs[name][1]
@@ -245,17 +249,17 @@ def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequen
             if name in (PROBES, CARDS):  # of a pair's own times the latter say only whose they are
                 says = {key: (key in open_) == (name == CARDS) or _ALONE[CARDS] in key for key in narrows}
                 narrows = {key: exponent for key, exponent in narrows.items() if says[key]}
-            found.append(BlockKind(name, max(first, 1.0), count, narrows))
-    power_s = next((kind.cost_s for kind in found if kind.name == POWER), 0.0)
+            kinds.append(BlockKind(name, max(first, 1.0), count, narrows))
+    power_s = next((kind.cost_s for kind in kinds if kind.name == POWER), 0.0)
     bit = {name: _MEAN for name in names if name.startswith("traffic: ")}
     if power_s and bit:
         own = times[TRAFFIC]
         cost_s = own[-1] if own else _TRAFFIC_SHARE * power_s
-        found.append(BlockKind(TRAFFIC, cost_s, evidence.runs.get(TRAFFIC, (None, 0))[1], bit))
-    probe_s = next((kind.cost_s for kind in found if kind.name == PROBES), 0.0)
+        kinds.append(BlockKind(TRAFFIC, cost_s, evidence.runs.get(TRAFFIC, (None, 0))[1], bit))
+    probe_s = next((kind.cost_s for kind in kinds if kind.name == PROBES), 0.0)
     if probe_s and open_ and CARDS not in evidence.runs and evidence.stream_us > 0.0:
         apart = {key: exponent for key, exponent in _narrowed(CARDS, names).items() if key in open_}
-        found.append(BlockKind(CARDS, evidence.runs[PROBES][1] * probe_s, 0, apart))
+        kinds.append(BlockKind(CARDS, evidence.runs[PROBES][1] * probe_s, 0, apart))
     for pair, link in links.items():
         probed = " " not in pair and not is_open(link)
         if probe_s and probed and link.hold_us is not None and link.sleep_us is not None:
@@ -265,8 +269,8 @@ def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequen
             narrows = {f"{pair}: hold": _EDGE, f"{pair}: Ts": _MEAN}
             kept = {name: exponent for name, exponent in narrows.items() if name in names}
             count = sum(block.kind == kind and block.complete for block in blocks)
-            found.append(BlockKind(kind, max(cost_s, 1.0), count + _EDGE_KNOWLEDGE, kept))
-    return tuple(found)
+            kinds.append(BlockKind(kind, max(cost_s, 1.0), count + _EDGE_KNOWLEDGE, kept))
+    return tuple(kinds)
 
 
 _PILOT: Final = (PROBES, PORTS, PROGRAM, OWN, LINKS, POWER)
@@ -281,8 +285,8 @@ def _narrowed(kind: str, names: Sequence[str]) -> dict[str, float]:
         if kind != PROBES:
             times[_WHOSE] = _MEAN
         others = [mark for alone, mark in _ALONE.items() if alone != kind]
-        own = [name for name in names if not any(mark in name for mark in others)]
-        return {name: exponent for name in own for end, exponent in times.items() if name.endswith(end)}
+        narrowed = [name for name in names if not any(mark in name for mark in others)]
+        return {name: exponent for name in narrowed for end, exponent in times.items() if name.endswith(end)}
     eee = kind_of(kind) in (PROGRAM, OWN)
     slower = [name for name in names if ", slower with " in name and ("with eee" in name) == eee]
     return {name: _MEAN for name in slower if name.partition(" (")[2] == _mark(kind).partition(" (")[2]}
@@ -291,16 +295,19 @@ def _narrowed(kind: str, names: Sequence[str]) -> dict[str, float]:
 def seen_of(parameters: Sequence[Parameter], kinds: Sequence[BlockKind]) -> dict[str, tuple[float, float]]:
     """By parameter, how many blocks narrowed it so far, and its half width; for `Block.seen`."""
     return {
-        one.name: (sum(kind.count for kind in kinds if one.name in kind.narrows), one.interval.half_width)
-        for one in parameters
-        if one.interval is not None
+        parameter.name: (
+            sum(kind.count for kind in kinds if parameter.name in kind.narrows),
+            parameter.interval.half_width,
+        )
+        for parameter in parameters
+        if parameter.interval is not None
     }
 
 
 def history_of(blocks: Sequence[Block]) -> dict[str, list[Past]]:
     """How each parameter's interval got narrower."""
-    found: dict[str, list[Past]] = {}
+    history: dict[str, list[Past]] = {}
     for block in blocks:
         for name, (count, half_width) in block.seen.items():
-            found.setdefault(name, []).append(Past(count, half_width))
-    return found
+            history.setdefault(name, []).append(Past(count, half_width))
+    return history

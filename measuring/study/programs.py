@@ -43,10 +43,10 @@ class _Entry(BaseModel):
 
     def studied(self) -> StudiedProgram:
         """The program."""
-        words = {"words": self.command} if self.command else {}
+        launch = {"words": self.command} if self.command else {}
         return StudiedProgram(
             self.program or "command",
-            {**self.parameters, **words},
+            {**self.parameters, **launch},
             self.ranks_per_host,
             self.figures,
             self.timeout_s,
@@ -64,5 +64,5 @@ def programs_in(path: Path) -> tuple[StudiedProgram, ...]:
     try:
         entries = _ENTRIES.validate_python(plain(source.content))
     except ValidationError as error:
-        raise ExperimentError([source.mistake(found["loc"], found) for found in error.errors()]) from error
+        raise ExperimentError([source.mistake(problem["loc"], problem) for problem in error.errors()]) from error
     return tuple(entry.studied() for entry in entries)

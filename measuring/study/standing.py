@@ -28,7 +28,7 @@ class ParameterRow(BaseModel):
 class Standing(BaseModel):
     """What a study does at `at_s`, by the wall's monotonic clock. `left_s`: of its budget.
 
-    `step`: the kind of block that is measured; empty while it fits, and at its end. `why` says why that, or what else.
+    `step`: the kind of block that is measured; empty while it fits, and at its end. `why`: the reason for that step.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

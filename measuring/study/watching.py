@@ -88,7 +88,7 @@ def study_view(folder: StudyFolder, standing: Standing | None, wall_s: float) ->
         why="" if standing is None else standing.why,
         left_s=None if left_s is None else max(left_s, 0.0),
         steps=tuple(_steps(folder, standing.step if standing is not None and running else "")),
-        parameters=tuple(ParameterView(one.name, one.now, one.wanted, one.verdict) for one in rows),
+        parameters=tuple(ParameterView(row.name, row.now, row.wanted, row.verdict) for row in rows),
     )
 
 
@@ -97,11 +97,11 @@ def _steps(folder: StudyFolder, step: str) -> Iterator[StepView]:
     blocks = folder.blocks
     kinds = dict.fromkeys([*folder.names, *(block.kind for block in blocks), *([step] if step else [])])
     for kind in kinds:
-        own = [block for block in blocks if block.kind == kind]
+        of_kind = [block for block in blocks if block.kind == kind]
         if kind == step:
             state = "running"
-        elif not own:
+        elif not of_kind:
             state = "waiting"
         else:
-            state = "done" if own[-1].complete else "incomplete"
-        yield StepView(kind, state, len(own), sum(block.time_s for block in own))
+            state = "done" if of_kind[-1].complete else "incomplete"
+        yield StepView(kind, state, len(of_kind), sum(block.time_s for block in of_kind))

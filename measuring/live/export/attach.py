@@ -155,8 +155,8 @@ def _lines(update: Update, tags: Mapping[str, str]) -> Iterator[str]:
     """Events and echoes in line protocol."""
     for event in update.events:
         if event["kind"] in _ANNOTATED:
-            own = {**tags, "kind": str(event["kind"])}
-            yield line_of("eee_events", own, {"text": sentence_of(event)}, event["time_ns"])
+            tags_of_event = {**tags, "kind": str(event["kind"])}
+            yield line_of("eee_events", tags_of_event, {"text": sentence_of(event)}, event["time_ns"])
     for echo in update.echoes:
         fields = {"lost": echo.rtt_ns is None, "gap_ns": echo.gap_ns, "rtt_ns": echo.rtt_ns}
         yield line_of("eee_probe", {**tags, "trial": str(echo.trial)}, fields, echo.sent_ns)

@@ -41,10 +41,10 @@ def lines_of(batch: Batch, tags: Mapping[str, str]) -> Iterator[str]:
     names = [name for name in kinds if name not in _LEFT_OUT and name not in labels]
     fixed = _tags(dict(sorted(tags.items())))
     for row in rows_of(batch, (*labels, *names)):
-        own = _tags({label: str(row[label]) for label in labels if row[label] is not None})
+        row_tags = _tags({label: str(row[label]) for label in labels if row[label] is not None})
         fields = ",".join(text for name in names if (text := _field(name, _typed(row[name], kinds[name]))))
         if fields:
-            yield f"eee_{batch.table}{fixed}{own} {fields} {time_ns}"
+            yield f"eee_{batch.table}{fixed}{row_tags} {fields} {time_ns}"
 
 
 def line_of(measurement: str, tags: Mapping[str, str], fields: Mapping[str, object], time_ns: int) -> str:
@@ -88,7 +88,7 @@ class WritePace:
     after_failures_s: tuple[float, ...] = (1.0, 2.0, 5.0, 10.0, 30.0)
 
     def pause_s(self, failures: int) -> float:
-        """The pause after so many failures in a row."""
+        """Seconds to wait after a number of failures in a row."""
         return self.after_failures_s[min(failures, len(self.after_failures_s)) - 1] if failures else self.every_s
 
 

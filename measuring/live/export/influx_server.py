@@ -11,7 +11,7 @@ from eee_testbed.lab.plain_text import one_line
 
 TIMEOUT_S: Final = 5.0
 _INVALID: Final = frozenset({400, 413, 422})
-_SHOWN: Final = 300
+_SHOWN_CHARACTERS: Final = 300
 """Characters of a server's answer that an error repeats."""
 _REMEDIES: Final = {
     401: "correct --influx-token-file",
@@ -69,7 +69,7 @@ class InfluxServer:
         except ApiException as error:
             if not error.status:  # no answer: TLS was refused
                 return f"{self._name} does not answer ({one_line(str(error.reason))})", False
-            text = str(error.body or error.reason).strip()[:_SHOWN]
+            text = str(error.body or error.reason).strip()[:_SHOWN_CHARACTERS]
             remedy = f"; {_REMEDIES[error.status]}" if error.status in _REMEDIES else ""
             return f"{self._name} refuses samples with {error.status}: {text}{remedy}", error.status in _INVALID
         except (HTTPError, OSError, UnicodeDecodeError) as error:

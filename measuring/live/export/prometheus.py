@@ -102,16 +102,16 @@ class LabMetrics(Collector):
         oldest_s = {kind: _oldest_s(states, kind) for kind in ("switch", "strip", "lpi")}
         of_table = {"ports": oldest_s["switch"], "watts": oldest_s["strip"], "lpi": oldest_s["lpi"]}
         batches = {name: [one.batch for one in self._latest.batches(name, age)] for name, age in of_table.items()}
-        made: dict[str, Metric] = {}
+        metrics: dict[str, Metric] = {}
         for family in _FAMILIES:
-            metric = made.get(family.name)
+            metric = metrics.get(family.name)
             if metric is None:
                 labels = ["lab", "run", *family.labels, *(key for key, _ in family.fixed)]
                 kind = CounterMetricFamily if family.counter else GaugeMetricFamily
-                metric = made[family.name] = kind(family.name, family.help, labels=labels)
+                metric = metrics[family.name] = kind(family.name, family.help, labels=labels)
             for batch in batches[family.table]:
                 self._fill(metric, family, batch)
-        yield from made.values()
+        yield from metrics.values()
         yield self._energy()
         yield from self._sources(states)
 
@@ -158,8 +158,8 @@ class PrometheusExporter:
 
     def __init__(self, *metrics: Collector, address: str = "127.0.0.1", port: int = 0) -> None:
         registry = CollectorRegistry(auto_describe=False)
-        for one in metrics:
-            registry.register(one)
+        for source in metrics:
+            registry.register(source)
         try:
             self._server, self._thread = start_http_server(port, addr=address, registry=registry)
         except OSError as error:

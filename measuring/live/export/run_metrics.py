@@ -73,8 +73,8 @@ class RunMetrics(Collector):
                 self._trials[event["state"]] = self._trials.get(event["state"], 0) + 1
                 levels = levels_text(begun.get("levels", {}))
                 if event["state"] == "valid":
-                    for one in event.get("figures", ()):
-                        self._figures[one["name"], one["unit"], levels] = one["value"]
+                    for figure in event.get("figures", ()):
+                        self._figures[figure["name"], figure["unit"], levels] = figure["value"]
             case EventKind.RUN_RESUMED:
                 self._running.clear()
             case EventKind.ACTUATION:

@@ -33,8 +33,8 @@ class ViewOptions:
         """The options that say so, for another eeectl; none if nothing is exported."""
         if not self:
             return ()
-        given = {name: value for name, value in asdict(self).items() if value}
-        return tuple(word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", value))
+        options = {name: value for name, value in asdict(self).items() if value}
+        return tuple(word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value))
 
     def __bool__(self) -> bool:
         """Whether anything is exported."""

@@ -19,7 +19,7 @@ from eee_testbed.measuring.live.screen.study_panel import study
 from eee_testbed.measuring.live.screen.topology_panel import topology
 from eee_testbed.measuring.live.state.view import LabView
 
-_WIDE: Final = 140
+_WIDE_COLUMNS: Final = 140
 _MOST_LINES: Final = {
     "study": 12,
     "topology": 16,
@@ -39,12 +39,12 @@ _WIDTHS: Final = {"state": 5, "speed": 5, "a→b": 6, "b→a": 6, "load": 6, "LP
 class WatchApp(App[str]):
     """Shows a feed until the user quits. Returns the reason if it ends by itself, else nothing.
 
-    `read_clock`: the clock of the lab in whose time this process lives, if it is not the wall's.
+    `read_clock`: the lab's clock, if this process lives in a lab's time instead of real time.
     """
 
     TITLE = "eeectl watch"
     ENABLE_COMMAND_PALETTE = False
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]  # noqa: RUF012 - as the base class declares it
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE_COLUMNS, "-wide")]  # noqa: RUF012 - as the base class declares it
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "quit"),
         Binding("ctrl+c", "quit", show=False, priority=True),

@@ -84,8 +84,8 @@ def chart(points: Sequence[tuple[int, float]], width: int, height: int) -> tuple
         [total / count if count else None for total, count in zip(sums, counts, strict=True)],
         most=-(-_GAP_INTERVALS * width // len(points)),
     )
-    known = [mean for mean in means if mean is not None]
-    high = max(known)
+    measured = [mean for mean in means if mean is not None]
+    high = max(measured)
     tall = height * 8
     heights = [0 if mean is None else max(1, round(mean / high * tall)) if high > 0 else 1 for mean in means]
     rows = [
@@ -96,9 +96,9 @@ def chart(points: Sequence[tuple[int, float]], width: int, height: int) -> tuple
 
 def _carried(means: list[float | None], most: int) -> list[float | None]:
     """Columns without a mean repeat the one before, up to `most` of them in a row."""
-    found: list[float | None] = []
+    carried: list[float | None] = []
     since = 0
     for mean in means:
         since = 0 if mean is not None else since + 1
-        found.append(mean if mean is not None or since > most or not found else found[-1])
-    return found
+        carried.append(mean if mean is not None or since > most or not carried else carried[-1])
+    return carried

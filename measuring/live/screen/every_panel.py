@@ -38,4 +38,4 @@ def panels_of(view: LabView) -> Iterator[Panel]:
     """Those that the view has something for."""
     absent = {"study"} if view.study is None else set()
     absent |= {"loop"} if view.loop is None else set()
-    yield from (one for one in PANELS if one.name not in absent)
+    yield from (panel for panel in PANELS if panel.name not in absent)

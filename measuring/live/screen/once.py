@@ -18,11 +18,11 @@ def as_text(view: LabView, width: int) -> RenderableType:
     rows = chosen(view, "all links", "trunks first")
     for link in rows:
         links.add_row(*cells(link))
-    drawn = {one.name: _titled(one.title, one.draw(view, width, one.most_lines)) for one in panels_of(view)}
+    drawn = {panel.name: _titled(panel.title, panel.draw(view, width, panel.most_lines)) for panel in panels_of(view)}
     events = drawn.pop("events")
     return Group(
         panels.head(view, width),
-        *(part for one in drawn.values() for part in one),
+        *(part for panel in drawn.values() for part in panel),
         *_titled(title(rows, "all links", "trunks first"), links),
         *events,
     )

@@ -16,7 +16,7 @@ _STATES: Final = {"running": "cyan", "valid": "green", "invalid": "yellow", "fai
 _NEWLINE: Final = Text("\n", no_wrap=True, overflow="ellipsis")
 _AXIS: Final = 11  # characters of the chart's scale
 _INDENT: Final = 10  # of what follows a time or a trial's number on the next line
-_LEAST: Final = 20  # characters of a line that is worth wrapping to
+_LEAST_CHARACTERS: Final = 20  # characters of a line that is worth wrapping to
 
 
 def _clock(time_ns: int) -> str:
@@ -77,10 +77,10 @@ def _power_figures(view: LabView, width: int) -> Text:
     mean = sum(values) / len(values) if values else 0.0
     span_s = (power_view.history[-1][0] - power_view.begun_ns) / 1e9 if power_view.history else 0.0
     kinds, energy = _by_kind(view), f"   {energy_text(power_view.energy_joule)} in {span_text(span_s)}"
-    rest = f" W{kinds}   mean {mean:.1f} W{energy}"
-    if len(now) + len(rest) > width - 1:
-        rest = f" W{kinds}{energy}"
-    return _line(" ", (now, "bold green" if power_view.power_watt is not None else "bold red"), rest)
+    totals = f" W{kinds}   mean {mean:.1f} W{energy}"
+    if len(now) + len(totals) > width - 1:
+        totals = f" W{kinds}{energy}"
+    return _line(" ", (now, "bold green" if power_view.power_watt is not None else "bold red"), totals)
 
 
 def _by_kind(view: LabView) -> str:
@@ -93,8 +93,8 @@ def _by_kind(view: LabView) -> str:
 
 
 def _sum(devices: Sequence[DevicePower], names: frozenset[str]) -> float | None:
-    found = [one.power_watt for one in devices if one.device in names]
-    return sum(found) if found else None
+    watts = [one.power_watt for one in devices if one.device in names]
+    return sum(watts) if watts else None
 
 
 def devices(view: LabView, width: int, height: int) -> Text:
@@ -105,15 +105,15 @@ def devices(view: LabView, width: int, height: int) -> Text:
     shown = view.power.devices
     ranks = {name: rank for rank, name in enumerate((*view.switches, *view.hosts))}
     ordered = sorted(shown, key=lambda one: ranks.get(one.device, len(ranks)))
-    rest: list[DevicePower] = []
+    others: list[DevicePower] = []
     if len(ordered) > height:
         switches = frozenset(view.switches)
-        rest = [one for one in ordered if one.device not in switches]
-        ordered = [one for one in ordered if one.device in switches] or rest
-        rest = [] if ordered is rest else rest
-        if len(ordered) + bool(rest) > height:
+        others = [one for one in ordered if one.device not in switches]
+        ordered = [one for one in ordered if one.device in switches] or others
+        others = [] if ordered is others else others
+        if len(ordered) + bool(others) > height:
             largest = sorted(ordered, key=lambda one: -one.power_watt)
-            ordered, rest = largest[: height - 1], [*largest[height - 1 :], *rest]
+            ordered, others = largest[: height - 1], [*largest[height - 1 :], *others]
     most = max((one.power_watt for one in ordered), default=0.0) or 1.0
     name = max((len(one.device) for one in ordered), default=0)
     room = max(1, width - name - 12)
@@ -122,17 +122,17 @@ def devices(view: LabView, width: int, height: int) -> Text:
         style = "red" if one.stale else "green"
         figure = f" {one.device:<{name}} {one.power_watt:6.1f} W "
         lines.append(_line(figure, (line(one.power_watt / most, room), style)))
-    if rest:
-        lines.append(_line((_rest(view, rest), "dim")))
+    if others:
+        lines.append(_line((_rest(view, others), "dim")))
     return _NEWLINE.join(lines)
 
 
-def _rest(view: LabView, rest: Sequence[DevicePower]) -> str:
+def _rest(view: LabView, others: Sequence[DevicePower]) -> str:
     """Devices that are not shown one by one: how many, their sum and their range."""
-    watts = [one.power_watt for one in rest]
-    kind = "hosts" if all(one.device in view.hosts for one in rest) else "others"
+    watts = [one.power_watt for one in others]
+    kind = "hosts" if all(one.device in view.hosts for one in others) else "others"
     each = f", each {min(watts):.1f} to {max(watts):.1f} W" if len(watts) > 1 else ""
-    return f" {len(rest)} {kind}: {sum(watts):.1f} W{each}"
+    return f" {len(others)} {kind}: {sum(watts):.1f} W{each}"
 
 
 def progress(view: LabView, width: int, height: int) -> Text:
@@ -192,9 +192,9 @@ def _wrapped(text: str, first: int, others: int) -> tuple[str, list[str]]:
     """A text in lines: one of `first` characters at most, which may be empty, and others of another width."""
     if len(text) <= first:
         return text, []
-    lines = wrap(text, first) if first >= _LEAST else []
+    lines = wrap(text, first) if first >= _LEAST_CHARACTERS else []
     head = lines[0] if lines else ""
-    return head, wrap(text[len(head) :].strip(), max(_LEAST, others))
+    return head, wrap(text[len(head) :].strip(), max(_LEAST_CHARACTERS, others))
 
 
 def loop(view: LabView, width: int, height: int) -> Text:
@@ -211,17 +211,20 @@ def loop(view: LabView, width: int, height: int) -> Text:
     lines = [_line(", ".join(parts), ("   backs off", "yellow") if shown.backs_off else "")]
     if shown.undecided:
         lines.append(_line((f" no decision: {shown.undecided}", "yellow")))
-    for one in shown.decisions:
-        text = f"{one.link} {one.after}: {one.why}"
+    for decision in shown.decisions:
+        text = f"{decision.link} {decision.after}: {decision.why}"
         first, rest = _wrapped(text, width - _INDENT, width - _INDENT)
-        lines += [_line((f" {_clock(one.time_ns)} ", "dim"), first), *(_line(" " * _INDENT, line) for line in rest)]
+        lines += [
+            _line((f" {_clock(decision.time_ns)} ", "dim"), first),
+            *(_line(" " * _INDENT, line) for line in rest),
+        ]
     return _NEWLINE.join(lines[:height])
 
 
 def alarms(view: LabView, width: int, height: int) -> Text:
     """Alarms, the bad ones first; where room is short, equal ones of many links are merged, else long ones wrap."""
     ordered = sorted(view.alarms, key=lambda one: one.severity != "bad")
-    shown: list[tuple[str, str]] = [(one.severity, one.text) for one in ordered]
+    shown: list[tuple[str, str]] = [(alarm.severity, alarm.text) for alarm in ordered]
     if len(shown) > height:
         shown = _merged(shown)
     lines = []
@@ -244,19 +247,19 @@ def _merged(alarms: list[tuple[str, str]]) -> list[tuple[str, str]]:
     def sentence(one: tuple[str, str]) -> tuple[bool, str]:
         return one[0] != "bad", one[1].partition(": ")[2] or one[1]
 
-    found = []
+    merged = []
     for (_, text), group in groupby(sorted(alarms, key=sentence), key=sentence):
         members = list(group)
         subject = members[0][1].partition(": ")[0]
         more = f" and {len(members) - 1} more" if len(members) > 1 else ""
-        found.append((members[0][0], f"{subject}{more}: {text}" if subject != text else text))
-    return found
+        merged.append((members[0][0], f"{subject}{more}: {text}" if subject != text else text))
+    return merged
 
 
 def events(view: LabView, width: int, height: int) -> Text:
     """Events, the newest first; long ones wrap."""
     lines: list[Text] = []
-    for one in view.events[:height]:
-        first, rest = _wrapped(one.text, width - _INDENT, width - _INDENT)
-        lines += [_line((f" {_clock(one.time_ns)} ", "dim"), first), *(_line(" " * _INDENT, line) for line in rest)]
+    for event in view.events[:height]:
+        first, rest = _wrapped(event.text, width - _INDENT, width - _INDENT)
+        lines += [_line((f" {_clock(event.time_ns)} ", "dim"), first), *(_line(" " * _INDENT, line) for line in rest)]
     return _NEWLINE.join(lines[:height]) if lines else _line((" no events yet", "dim"))

@@ -27,17 +27,17 @@ def study(view: LabView, width: int, height: int) -> Text:
     if len(parameters) > room:
         parameters = parameters[: max(0, room - 1)]
     widths = [max((len(text) for text in column), default=0) for column in _columns(parameters)]
-    lines += [_parameter(one, widths) for one in parameters]
+    lines += [_parameter(parameter, widths) for parameter in parameters]
     if left := len(shown.parameters) - len(parameters):
         lines.append(Text(f"   and {left} more parameters", style="dim"))
     return Text("\n", no_wrap=True, overflow="ellipsis").join(lines[:height])
 
 
 def _head(shown: StudyView) -> Text:
-    known = sum(one.verdict == _KNOWN for one in shown.parameters)
+    known_count = sum(parameter.verdict == _KNOWN for parameter in shown.parameters)
     parts = [f" {shown.name} · {shown.state}"]
     if shown.parameters:
-        parts.append(f"{known} of {len(shown.parameters)} parameters known")
+        parts.append(f"{known_count} of {len(shown.parameters)} parameters known")
     if shown.left_s is not None:
         parts.append(f"{span_text(shown.left_s)} of the budget left")
     what = f"{shown.step}: {shown.why}" if shown.step else shown.why
@@ -51,19 +51,23 @@ def _steps(steps: tuple[StepView, ...], width: int) -> list[Text]:
         sign, style = _SIGNS[step.state]
         count = f" x{step.blocks}" if step.blocks > 1 else ""
         took = f" {span_text(step.time_s)}" if step.blocks else ""
-        words = f" {step.name}{count}{took} "
-        if len(lines[-1]) and len(lines[-1]) + len(words) + 2 > width:
+        label = f" {step.name}{count}{took} "
+        if len(lines[-1]) and len(lines[-1]) + len(label) + 2 > width:
             lines.append(Text(no_wrap=True, overflow="ellipsis"))
-        lines[-1].append(f" {sign}", style=style).append(words)
+        lines[-1].append(f" {sign}", style=style).append(label)
     return lines
 
 
 def _columns(parameters: list[ParameterView]) -> tuple[list[str], ...]:
-    return [one.name for one in parameters], [one.now for one in parameters], [one.wanted for one in parameters]
+    return (
+        [parameter.name for parameter in parameters],
+        [parameter.now for parameter in parameters],
+        [parameter.wanted for parameter in parameters],
+    )
 
 
-def _parameter(one: ParameterView, widths: list[int]) -> Text:
+def _parameter(parameter: ParameterView, widths: list[int]) -> Text:
     name, now, wanted = widths
-    figures = f" {one.name:<{name}}  {one.now:>{now}}  {one.wanted:>{wanted}}  "
-    style = "green" if one.verdict == _KNOWN else "dim"
-    return Text.assemble(figures, (one.verdict, style), no_wrap=True, overflow="ellipsis")
+    figures = f" {parameter.name:<{name}}  {parameter.now:>{now}}  {parameter.wanted:>{wanted}}  "
+    style = "green" if parameter.verdict == _KNOWN else "dim"
+    return Text.assemble(figures, (parameter.verdict, style), no_wrap=True, overflow="ellipsis")

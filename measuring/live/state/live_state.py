@@ -32,7 +32,7 @@ _ACTUATION_NS: Final = 20_000_000_000
 
 _MOST_ALARMS: Final = 50
 _HIDDEN: Final = frozenset({EventKind.TRIAL_BEGUN, EventKind.PORTS_SET, EventKind.LOOP_EPOCH})
-_NOTHING = PortView(None, 0, None, None, None, None)
+_NO_PORT = PortView(None, 0, None, None, None, None)
 
 
 class LiveState:
@@ -120,7 +120,7 @@ class LiveState:
         return self._trials.view(facts, now_ns, round(begun.timestamp() * 1e9), wall_s)
 
     def _link(self, link: Link, switches: frozenset[str], now_ns: int) -> LinkView:
-        a, b = (self._ports.view(str(end), now_ns) or _NOTHING for end in (link.a, link.b))
+        a, b = (self._ports.view(str(end), now_ns) or _NO_PORT for end in (link.a, link.b))
         states = [port.up for port in (a, b) if port.up is not None]
         longest = max((self._ports.recent_share(str(end)) for end in (link.a, link.b)), key=len)
         return LinkView(
@@ -139,12 +139,12 @@ class LiveState:
         )
 
     def _eee_state(self, link: Link) -> EeeState:
-        known = [self._eee[end] for end in (str(link.a), str(link.b)) if end in self._eee]
-        if not known:
+        states = [self._eee[end] for end in (str(link.a), str(link.b)) if end in self._eee]
+        if not states:
             return ""
-        if len(set(known)) > 1:
+        if len(set(states)) > 1:
             return "one-sided"
-        return "on" if known[0] else "off"
+        return "on" if states[0] else "off"
 
     def _take_actuation(self, event: Event) -> None:
         link = self._find_link(str(event.get("link", "")))
@@ -172,24 +172,24 @@ class LiveState:
         return None
 
     def _alarms(self, links: Sequence[LinkView], now_ns: int) -> list[Alarm]:
-        found = [Alarm("bad", f"{outlet}: the meter has stopped") for outlet in self._power.stale]
+        alarms = [Alarm("bad", f"{outlet}: the meter has stopped") for outlet in self._power.stale]
         for link in links:
-            ends = [self._ports.view(end, now_ns) or _NOTHING for end in (link.a, link.b)]
+            ends = [self._ports.view(end, now_ns) or _NO_PORT for end in (link.a, link.b)]
             states = {port.up for port in ends if port.up is not None}
             if len(states) > 1:
-                found.append(Alarm("bad", f"{link.name}: up at one end only"))
+                alarms.append(Alarm("bad", f"{link.name}: up at one end only"))
             actuations_ns = self._actuations_ns.get(link.name, ())
             downs = [
                 len([ns for ns in port.down_ns if not any(abs(ns - at_ns) < _ACTUATION_NS for at_ns in actuations_ns)])
                 for port in ends
             ]
             if count := max(downs):
-                found.append(Alarm("bad", f"{link.name}: went down {_times(count)} in the last 5 minutes"))
+                alarms.append(Alarm("bad", f"{link.name}: went down {_times(count)} in the last 5 minutes"))
             if link.eee == "one-sided" and link.up:
-                found.append(Alarm("odd", f"{link.name}: EEE at one end only: no LPI"))
+                alarms.append(Alarm("odd", f"{link.name}: EEE at one end only: no LPI"))
             if lost := sum(port.lost_frame for port in ends):
-                found.append(Alarm("odd", f"{link.name}: {lost} frames discarded or in error in the last 5 minutes"))
-        return found
+                alarms.append(Alarm("odd", f"{link.name}: {lost} frames discarded or in error in the last 5 minutes"))
+        return alarms
 
 
 def _first(*values: float | None) -> float | None:

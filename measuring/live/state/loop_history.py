@@ -7,7 +7,7 @@ from eee_testbed.measuring.live.state.view import DecisionView, LoopView
 from eee_testbed.record.event_kinds import EventKind
 from eee_testbed.record.event_text import Event
 
-_SHOWN: Final = 40
+_SHOWN_DECISIONS: Final = 40
 
 
 class LoopHistory:
@@ -15,7 +15,7 @@ class LoopHistory:
 
     def __init__(self) -> None:
         self._epoch: Event | None = None
-        self._decisions: deque[DecisionView] = deque(maxlen=_SHOWN)
+        self._decisions: deque[DecisionView] = deque(maxlen=_SHOWN_DECISIONS)
         self._undecided_count = 0
 
     def take_event(self, event: Event) -> None:

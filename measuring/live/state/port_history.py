@@ -15,7 +15,7 @@ RECENT_NS: Final = 300_000_000_000
 
 _OLD_NS: Final = 5_000_000_000
 _OLD_SPANS: Final = 3
-_KEPT: Final = 60  # loads, for the small chart of a link
+_KEPT_LOADS: Final = 60  # loads, for the small chart of a link
 _LOST: Final = ("in_discard_frame", "in_error_frame", "out_discard_frame", "out_error_frame")
 
 
@@ -32,7 +32,7 @@ class _Port:
     lost: int | None = None
     losses: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=100))
     downs_ns: deque[int] = field(default_factory=lambda: deque(maxlen=100))
-    loads: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
+    loads: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT_LOADS))
     lpi_ns: int = 0
     lpi_span_ns: int = 0
     transmit_lpi_us: int | None = None

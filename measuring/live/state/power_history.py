@@ -50,7 +50,7 @@ class PowerHistory:
 
     @property
     def stale(self) -> tuple[str, ...]:
-        """Outlets whose meter has stopped, as STRIP:NUMBER; number 0 is the whole strip."""
+        """Outlets with a meter that has stopped, as STRIP:NUMBER; number 0 is the whole strip."""
         return tuple(f"{strip}:{number}" for (strip, number), one in sorted(self._outlets.items()) if one.stale)
 
     def take(self, batch: Batch) -> None:

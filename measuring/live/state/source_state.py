@@ -79,19 +79,19 @@ class SourceStates:
 
     def alarms(self, now_ns: int) -> list[Alarm]:
         """Alarms for sources that fail, are silent, or were late or missed in the last minute."""
-        found: list[Alarm] = []
+        alarms: list[Alarm] = []
         for (name, kind), source in sorted(self._sources.items()):
             source_name = name if kind != "lpi" else f"{name} (LPI)"
             silent_ns = now_ns - source.due_ns
             if source.outcome == "failed":
-                found.append(Alarm("bad", f"{source_name}: {source.why}"))
+                alarms.append(Alarm("bad", f"{source_name}: {source.why}"))
             elif silent_ns > _longest_silence_ns(source.period_ns):
-                found.append(Alarm("bad", f"{source_name}: no sample for {silent_ns / _NS:.0f} s"))
-            words = [word for at_ns, word in source.trouble_ns if now_ns - at_ns < _RECENT_NS]
-            counts = ", ".join(f"{words.count(word)} {word}" for word in ("late", "missed") if word in words)
+                alarms.append(Alarm("bad", f"{source_name}: no sample for {silent_ns / _NS:.0f} s"))
+            troubles = [word for at_ns, word in source.trouble_ns if now_ns - at_ns < _RECENT_NS]
+            counts = ", ".join(f"{troubles.count(word)} {word}" for word in ("late", "missed") if word in troubles)
             if counts:
-                found.append(Alarm("odd", f"{source_name}: {counts} in the last minute"))
-        return found
+                alarms.append(Alarm("odd", f"{source_name}: {counts} in the last minute"))
+        return alarms
 
 
 def _longest_silence_ns(period_ns: int) -> int:

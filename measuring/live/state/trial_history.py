@@ -9,7 +9,7 @@ from eee_testbed.record.event_kinds import EventKind
 from eee_testbed.record.event_text import Event
 from eee_testbed.record.run_tail import Echo
 
-_SHOWN: Final = 40
+_SHOWN_TRIALS: Final = 40
 _ECHOES: Final = 20_000
 
 
@@ -18,10 +18,10 @@ class TrialHistory:
 
     def __init__(self) -> None:
         self._begun: dict[int, Event] = {}
-        self._ended: deque[tuple[Event, Event]] = deque(maxlen=_SHOWN)
+        self._ended: deque[tuple[Event, Event]] = deque(maxlen=_SHOWN_TRIALS)
         self._counts = {"valid": 0, "invalid": 0, "failed": 0}
         self._slots_done: set[int] = set()
-        self._paced: deque[tuple[Event, Event]] = deque(maxlen=_SHOWN)  # without a break between them
+        self._paced: deque[tuple[Event, Event]] = deque(maxlen=_SHOWN_TRIALS)  # without a break between them
         self._probe_trial = 0
         self._rtts_us: deque[float] = deque(maxlen=_ECHOES)
         self._echo_count = self._lost_count = 0
@@ -78,10 +78,10 @@ class TrialHistory:
         missing = planned_count - len(self._slots_done)
         if not planned_count or not self._paced:
             return None
-        known = [*(event for trial in self._paced for event in trial), *self._begun.values()]
+        events = [*(event for trial in self._paced for event in trial), *self._begun.values()]
         second: Callable[[Event], float] = _lab_s
         now_s = now_ns / 1e9
-        if wall_s is not None and all(event.get("wall_s") is not None for event in known):
+        if wall_s is not None and all(event.get("wall_s") is not None for event in events):
             second, now_s = _wall_s, wall_s
         each_s = (second(self._paced[-1][1]) - second(self._paced[0][0])) / len(self._paced)
         began_s = min(map(second, self._begun.values()), default=now_s)

@@ -46,14 +46,14 @@ class LinkView:
     @property
     def load_share(self) -> float | None:
         """Load of the busier direction; None if unknown."""
-        known = [bps for bps in (self.ab_bps, self.ba_bps) if bps is not None]
-        return min(1.0, max(known) / (self.rate_mbps * 1e6)) if known and self.rate_mbps else None
+        loads_bps = [bps for bps in (self.ab_bps, self.ba_bps) if bps is not None]
+        return min(1.0, max(loads_bps) / (self.rate_mbps * 1e6)) if loads_bps and self.rate_mbps else None
 
     @property
     def lpi_share(self) -> float | None:
         """Time in LPI of the direction that has less of it."""
-        known = [share for share in (self.ab_lpi_share, self.ba_lpi_share) if share is not None]
-        return min(known, default=None)
+        shares = [share for share in (self.ab_lpi_share, self.ba_lpi_share) if share is not None]
+        return min(shares, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class ParameterView:
 
 @dataclass(frozen=True, slots=True)
 class StudyView:
-    """A study whose newest run is shown; `left_s`: of its budget by the wall's clock, None unless it is running."""
+    """A study and its newest run. `left_s`: what is left of its budget in real time, None unless it is running."""
 
     name: str
     state: str
