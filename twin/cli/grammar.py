@@ -327,18 +327,18 @@ class Grammar(Generic[H]):
         return Fault(kind, word.column, index, word.text, reason or "")
 
     def _by_keyword(self, threads: Sequence[_Thread], typed: str) -> dict[str, list[_Thread]]:
-        found: dict[str, list[_Thread]] = {}
+        threads_by_keyword: dict[str, list[_Thread]] = {}
         for thread in threads if typed else ():
             for edge in self._edges(thread):
                 if edge.keyword.startswith(typed):
-                    found.setdefault(edge.keyword, []).append(_follow(thread, edge))
-        return found
+                    threads_by_keyword.setdefault(edge.keyword, []).append(_follow(thread, edge))
+        return threads_by_keyword
 
     def _by_value(
         self, threads: Sequence[_Thread], rest: Sequence[str]
     ) -> tuple[list[tuple[int, list[_Thread]]], str | None]:
         """Return threads whose token parses the word, with the words it took; and why a token refused."""
-        found: list[tuple[int, list[_Thread]]] = []
+        candidates: list[tuple[int, list[_Thread]]] = []
         reason = None
         for thread in threads:
             for edge in (e for e in self._edges(thread) if e.token):
@@ -347,8 +347,8 @@ class Grammar(Generic[H]):
                 except BadToken as bad:
                     reason = str(bad)
                     continue
-                found.append((width, [_follow(thread, edge, value, rest[:width])]))
-        return found, reason
+                candidates.append((width, [_follow(thread, edge, value, rest[:width])]))
+        return candidates, reason
 
     def _edges(self, thread: _Thread) -> list[_Edge]:
         return self._exits[thread.number][thread.state]

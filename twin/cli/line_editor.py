@@ -168,11 +168,11 @@ class LineEditor:
         self._cursor = len(text)
 
     def _recall(self, step: int) -> None:
-        wanted = self._recalled + step
-        if self.mask is not None or not 0 <= wanted <= len(self.history):
+        index = self._recalled + step
+        if self.mask is not None or not 0 <= index <= len(self.history):
             self._emit(BELL)
             return
         if self._recalled == 0:
             self._draft = self.text
-        self._recalled = wanted
-        self._replace(self._draft if wanted == 0 else self.history[-wanted])
+        self._recalled = index
+        self._replace(self._draft if index == 0 else self.history[-index])

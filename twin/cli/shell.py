@@ -152,18 +152,18 @@ class Shell:
 
     def _execute(self, line: str) -> Reply:
         session = self.session
-        found = self._look_up(line)
-        if isinstance(found, Fault):
-            return self.cli.fault(session, found, line)
-        for start, words in session.device.faults.refuse.items():
-            if found.canonical.startswith(start):
-                return words.rstrip("\n") + "\n"
+        parsed = self._look_up(line)
+        if isinstance(parsed, Fault):
+            return self.cli.fault(session, parsed, line)
+        for start, refusal in session.device.faults.refuse.items():
+            if parsed.canonical.startswith(start):
+                return refusal.rstrip("\n") + "\n"
         with session.device.lock:
             if not session.device.ready:
                 self.closed = True
                 return ""
             try:
-                return found.command.run(session, found)
+                return parsed.command.run(session, parsed)
             except Refused as refused:
                 return self.cli.refused(session, refused)
 
@@ -173,12 +173,12 @@ class Shell:
             return self.cli.grammar.parse(mode, rest)
         first: Fault | None = None
         for name in self.cli.modes(self.session):
-            found = self.cli.grammar.parse(name, line)
-            if not isinstance(found, Fault):
+            parsed = self.cli.grammar.parse(name, line)
+            if not isinstance(parsed, Fault):
                 self.session.return_to(name)
-                return found
-            if first is None or (first.kind == "unrecognised" and found.column > first.column):
-                first = found
+                return parsed
+            if first is None or (first.kind == "unrecognised" and parsed.column > first.column):
+                first = parsed
         return first or Fault("unrecognised", 0, 0, line)
 
     def _reply(self, reply: Reply) -> None:

@@ -197,8 +197,8 @@ class _Server(asyncssh.SSHServer):
 
     def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
         user = self._face.device.users().get(username)
-        wanted = key.public_data
-        if user is None or not any(asyncssh.import_public_key(k).public_data == wanted for k in user.keys):
+        data = key.public_data
+        if user is None or not any(asyncssh.import_public_key(k).public_data == data for k in user.keys):
             return False
         self.user = user
         return True

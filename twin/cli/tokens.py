@@ -119,10 +119,10 @@ def parse_list(text: str, low: int, high: int) -> list[int]:
     """Parse `11-16,20` into numbers in the order written; raises `BadToken`."""
     numbers: list[int] = []
     for part in text.split(","):
-        found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part, re.ASCII)
-        if not found:
+        match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part, re.ASCII)
+        if not match:
             raise BadToken(f"{text!r} is not a list of numbers such as 1,3-5")
-        first, last = int(found[1]), int(found[2] or found[1])
+        first, last = int(match[1]), int(match[2] or match[1])
         if not low <= first <= last <= high:
             raise BadToken(f"{part!r} is not a range within {low} to {high}")
         numbers.extend(range(first, last + 1))

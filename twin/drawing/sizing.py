@@ -64,13 +64,13 @@ def _require_possible(switches: int, hosts: int, families: Sequence[str], links:
 
 def _model(family: str, needed: int) -> Model:
     """The smallest model of a family with so many copper ports."""
-    known = [model for model in MODELS if model.family == family]
-    for model in known:
+    models = [model for model in MODELS if model.family == family]
+    for model in models:
         if model.copper_count >= needed:
             return model
     raise LabError(
-        f"a switch would need {needed} ports, and the largest of {family}, {known[-1].name}, has "
-        f"{known[-1].copper_count}: give fewer hosts or links, more switches, or another shape."
+        f"a switch would need {needed} ports, and the largest of {family}, {models[-1].name}, has "
+        f"{models[-1].copper_count}: give fewer hosts or links, more switches, or another shape."
     )
 
 

@@ -14,7 +14,7 @@ _HEAD: Final = (
 
 
 def truth_of(text: str, families: Collection[str]) -> str:
-    """A truth file for a lab whose switches are of these families, from that of a lab that has all of them.
+    """A truth file for a lab with these families of switches, from the truth of a lab that has all of them.
 
     Nodes and strips are copied; overrides of single switches and other families are left out. ValueError names a
     family that the text lacks.
@@ -35,14 +35,14 @@ def _blocks(lines: Iterable[str], indent: int) -> dict[str, list[str]]:
     """The lines of each key of a mapping of YAML whose keys stand at `indent`, with the comments right before it."""
     key_line = re.compile(rf" {{{indent}}}(\w+):")
     comment = " " * indent + "#"
-    found: dict[str, list[str]] = {}
+    blocks: dict[str, list[str]] = {}
     block, comments = list[str](), list[str]()
     for line in lines:
         if line.startswith(comment):
             comments.append(line)
             continue
         if key := key_line.match(line):
-            block = found.setdefault(key[1], [])
+            block = blocks.setdefault(key[1], [])
         block += [*comments, line]
         comments = []
-    return found
+    return blocks

@@ -124,10 +124,10 @@ class Faults:
         return sentence
 
     def _discard(self, kind: str, target: str) -> bool:
-        found = [number for number, fault in self._active.items() if fault.key == (kind, target)]
-        for number in found:
+        numbers = [number for number, fault in self._active.items() if fault.key == (kind, target)]
+        for number in numbers:
             del self._active[number]
-        return bool(found)
+        return bool(numbers)
 
     def _inject_switch_fault(
         self, kind: str, device: SwitchDevice, what: SwitchFault, request: Mapping[str, Any]

@@ -33,8 +33,8 @@ Subsystem sftp internal-sftp
 
 def sshd_config(environment: Mapping[str, str]) -> str:
     """The configuration of a host's SSH server; `environment` is set in every session."""
-    words = " ".join(f"{name}={value}" for name, value in environment.items())
-    return _SSHD_CONFIG + (f"SetEnv {words}\n" if words else "")
+    variables = " ".join(f"{name}={value}" for name, value in environment.items())
+    return _SSHD_CONFIG + (f"SetEnv {variables}\n" if variables else "")
 
 
 KEY_EXCHANGE = "curve25519-sha256"
@@ -54,9 +54,9 @@ def management_name(host: str) -> str:
     return f"{host}-mgmt"
 
 
-def etc_hosts(lab: Lab, own: str) -> str:
+def etc_hosts(lab: Lab, host_name: str) -> str:
     """/etc/hosts: plain names mean the data network, `NAME-mgmt` the management network."""
-    lines = ["127.0.0.1 localhost", f"# lab {lab.name}; this is {own}"]
+    lines = ["127.0.0.1 localhost", f"# lab {lab.name}; this is {host_name}"]
     lines += [f"{host.data_address} {host.name}" for host in lab.hosts]
     lines += [f"{host.management_address} {management_name(host.name)}" for host in lab.hosts]
     return "\n".join(lines) + "\n"
@@ -97,12 +97,12 @@ def _with_line(text: str, name: str, line: str) -> str:
     return "\n".join([*kept, line]) + "\n"
 
 
-def free_id(passwd: str, group: str, wanted: int = 2000) -> int:
-    """Return a number, from `wanted` up, that neither a user nor a group of the machine has."""
+def free_id(passwd: str, group: str, first_id: int = 2000) -> int:
+    """Return a number, from `first_id` up, that neither a user nor a group of the machine has."""
     taken = {line.split(":")[2] for text in (passwd, group) for line in text.splitlines() if line.count(":") > 2}
-    while str(wanted) in taken:
-        wanted += 1
-    return wanted
+    while str(first_id) in taken:
+        first_id += 1
+    return first_id
 
 
 def accounts() -> tuple[int, dict[str, str]]:

@@ -234,12 +234,12 @@ def run_host(kit: HostKit, channel: socket.socket) -> None:
         os.closerange(3, 61)
         os.closerange(62, 1 << 20)
         os.set_inheritable(61, False)
-        with socket.socket(fileno=descriptor) as own:
+        with socket.socket(fileno=descriptor) as control:
             try:
-                _Init(kit, own).run()
+                _Init(kit, control).run()
             except subprocess.CalledProcessError as error:
-                own.send(json.dumps({"error": f"{kit.name}: ip printed: {error.stderr.strip()}"}).encode())
+                control.send(json.dumps({"error": f"{kit.name}: ip printed: {error.stderr.strip()}"}).encode())
             except OSError as error:
-                own.send(json.dumps({"error": f"{kit.name}: {error}"}).encode())
+                control.send(json.dumps({"error": f"{kit.name}: {error}"}).encode())
     finally:
         os._exit(1)

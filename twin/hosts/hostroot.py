@@ -60,19 +60,19 @@ def mounts_below(mountinfo: str) -> list[MountedBelow]:
 
     Left out: the kernel's own file systems, what a host has of its own, and the layers of containers.
     """
-    found: dict[str, MountedBelow] = {}
+    mounts: dict[str, MountedBelow] = {}
     hidden: list[str] = []
     for line in mountinfo.splitlines():
         fields, _, rest = line.partition(" - ")
         path = _unescape(fields.split()[4])
         kind = rest.split()[0]
-        if path == "/" or any(path == own or path.startswith(own + "/") for own in (*_OWN, *_CONTAINERS)):
+        if path == "/" or any(path == prefix or path.startswith(prefix + "/") for prefix in (*_OWN, *_CONTAINERS)):
             continue
         if _KERNEL.fullmatch(kind):
             hidden.append(path)
             continue
-        found[path] = MountedBelow(path, kind, writable="rw" in fields.split()[5].split(","))
-    kept = [held for path, held in found.items() if not any(path.startswith(over + "/") for over in hidden)]
+        mounts[path] = MountedBelow(path, kind, writable="rw" in fields.split()[5].split(","))
+    kept = [held for path, held in mounts.items() if not any(path.startswith(over + "/") for over in hidden)]
     return sorted(kept, key=lambda held: held.path)
 
 

@@ -118,15 +118,15 @@ def start_hosts(kits: Sequence[HostKit], bridge: Bridge, running: list[RunningHo
 
     The calling process must have one thread. LabError says which host failed and why.
     """
-    own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    pid_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     gc.collect()
     gc.freeze()  # a host's process 1 shares this memory as long as no garbage collector touches it
     try:
         for kit in kits:
             kit.group.make()
-            running.append(_fork(kit, own))
+            running.append(_fork(kit, pid_namespace))
     finally:
-        os.close(own)
+        os.close(pid_namespace)
     _await(running, lambda host: host.tap >= 0, "making hosts", progress)
     plug_cables(bridge, {number: host.process.pid for number, host in enumerate(running, start=1)})
     for host in running:

@@ -7,7 +7,7 @@ from eee_testbed.lab.errors import LabError
 
 def find_sshd() -> str:
     """Return the path of the machine's sshd; LabError if it is missing."""
-    found = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
-    if found is None:
+    path = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
+    if path is None:
         raise LabError("sshd was not found, and virtual hosts need an SSH server: install openssh-server.")
-    return found
+    return path

@@ -42,19 +42,19 @@ def _users(credentials: Credentials) -> "list[UsmUser]":
     ]
 
 
-def switch_face(known: KnownSwitch, device: SwitchDevice, credentials: Credentials) -> SnmpFace:
+def switch_face(switch: KnownSwitch, device: SwitchDevice, credentials: Credentials) -> SnmpFace:
     """Make the agent of a switch; it answers whenever the switch is ready."""
     access = SnmpAccess(_communities(credentials), _users(credentials))
-    profile = FAMILIES[known.family].snmp
-    return SnmpFace(device, profile, address=known.address, port=known.snmp_port, access=access)
+    profile = FAMILIES[switch.family].snmp
+    return SnmpFace(device, profile, address=switch.address, port=switch.snmp_port, access=access)
 
 
-def strip_agent(known: KnownStrip, strip: Strip, credentials: Credentials) -> SnmpAgent:
+def strip_agent(inventory_strip: KnownStrip, strip: Strip, credentials: Credentials) -> SnmpAgent:
     """Make the agent of a power strip, not started yet."""
     return SnmpAgent(
-        address=known.address,
-        port=known.snmp_port,
-        engine_id=engine_id(known.name, known.address),
+        address=inventory_strip.address,
+        port=inventory_strip.snmp_port,
+        engine_id=engine_id(inventory_strip.name, inventory_strip.address),
         communities=_communities(credentials),
         users=_users(credentials),
         on_set=strip.on_set,

@@ -120,9 +120,9 @@ class _Daemon:
 
     def write_client_files(self, rack: "Rack") -> None:
         lab, folder = self.lab, self.state.path
-        known = known_hosts(lab.hosts, {name: key.public for name, key in self.host_keys.items()})
-        known += "".join(f"{name} {key}\n" for name, key in rack.interfaces.host_keys().items())
-        (folder / "known_hosts").write_text(known, encoding="utf-8")
+        host_keys = known_hosts(lab.hosts, {name: key.public for name, key in self.host_keys.items()})
+        host_keys += "".join(f"{name} {key}\n" for name, key in rack.interfaces.host_keys().items())
+        (folder / "known_hosts").write_text(host_keys, encoding="utf-8")
         (folder / "ssh_config").write_text(outside_ssh_config(lab, folder=str(folder)), encoding="utf-8")
         (folder / "mpi" / "environment").write_text(openmpi_outside(lab, folder=str(folder)), encoding="utf-8")
 
@@ -176,17 +176,17 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="the lab's folder")
     parser.add_argument("report", type=int, help="descriptor of the pipe to report on")
     parser.add_argument("rate", help="of the lab's clock once the lab is ready; empty: it has none")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     logging.basicConfig(format="%(asctime)s [%(levelname)s] %(message)s")
     signal.signal(signal.SIGTERM, _terminate)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    report = Report(given.report)
+    report = Report(arguments.report)
     try:
         with ExitStack() as undo:
             try:
-                _Daemon(load_lab(given.folder), report, undo, given.rate).run()
+                _Daemon(load_lab(arguments.folder), report, undo, arguments.rate).run()
             finally:
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
     except Terminated:

@@ -13,7 +13,7 @@ from eee_testbed.twin.lab import lifecycle as labs
 from eee_testbed.twin.machine.statedir import CLOCK, StateDir
 
 _SAME_RATE: Final = 0.005
-_FAST: Final = 2.0
+_ROUNDED_FROM: Final = 2.0
 
 
 class Daemon(Protocol):
@@ -101,7 +101,7 @@ class Lateness:
         if wall_ns > wall_before_ns:
             mean = (lab_ns - lab_before_ns) / (wall_ns - wall_before_ns)
             if abs(mean / Fraction(rate) - 1) > _SAME_RATE:
-                shown = f"{mean:.2g}" if mean < _FAST else str(round(mean))
+                shown = f"{mean:.2g}" if mean < _ROUNDED_FROM else str(round(mean))
                 return f"{shown} times the wall's pace on average"
         return "" if rate == "1" else f"{rate} {'of' if '/' in rate else 'times'} the wall's pace"
 

@@ -88,8 +88,8 @@ def check_files(folder: Path) -> Lab:
     if lab is not None:
         lines = device_lines(folder)
         for switch in lab.switches:
-            if (found := without_twin(switch)) is not None:
-                problems.append(Problem(f"{folder / 'hosts.yml'}", lines.get(switch.name, 0), switch.name, *found))
+            if (reason := without_twin(switch)) is not None:
+                problems.append(Problem(f"{folder / 'hosts.yml'}", lines.get(switch.name, 0), switch.name, *reason))
     if lab is not None and truth is not None:
         for family in dict.fromkeys(switch.family for switch in lab.switches):
             if family not in truth.switches.families:
@@ -257,8 +257,12 @@ def exec_in_host(name: str, host: str, command: list[str], *, as_root: bool) -> 
         raise LabError(f"{host} has ended: `eeectl lab status {journal.lab}` shows the state of the lab.")
     user = "root" if as_root else USER
     home = HOMES[user]
-    words = shlex.join(command)
-    inner = f"exec {words}" if as_root else f"exec setpriv --reuid={user} --regid={user} --init-groups {words}"
+    command_line = shlex.join(command)
+    inner = (
+        f"exec {command_line}"
+        if as_root
+        else f"exec setpriv --reuid={user} --regid={user} --init-groups {command_line}"
+    )
     argv = ["nsenter", "--target", str(process.pid), "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup"]
     argv += ["--root", f"--wd=/proc/{process.pid}/root{home}", "sh", "-c", inner]
     environment = {
@@ -302,26 +306,26 @@ def wall_s(name: str) -> float:
 
 def at_terminals(journal: Journal) -> dict[str, dict[int, str]]:
     """Programs on hosts of a lab that somebody runs at a terminal: names by process number, by host."""
-    found = {}
+    hosts = {}
     for host in journal.hosts:
         try:
             members = (Path(journal.cgroups) / host / "cgroup.procs").read_text(encoding="ascii").split()
         except OSError:
             continue  # the host has ended
         if attended := {number: name for number in map(int, members) if (name := program_at_terminal(number))}:
-            found[host] = attended
-    return found
+            hosts[host] = attended
+    return hosts
 
 
 def outside_lab_time(name: str) -> dict[str, dict[int, str]]:
     """Processes on hosts of a running lab that do not live in its time: names by process number, by host."""
     _, journal = running(name)
-    found = {}
+    processes = {}
     for host in journal.hosts:
         members = (Path(journal.cgroups) / host / "cgroup.procs").read_text(encoding="ascii").split()
         if strangers := lab_clock.outsiders(map(int, members)):
-            found[host] = strangers
-    return found
+            processes[host] = strangers
+    return processes
 
 
 def set_rate(name: str, rate: str) -> None:

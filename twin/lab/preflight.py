@@ -39,12 +39,12 @@ class Listener:
 
 def listeners(lab: Lab) -> tuple[Listener, ...]:
     """All addresses of switches and strips."""
-    found = []
+    addresses = []
     for switch in lab.switches:
-        found.append(Listener(switch.name, switch.address, switch.ssh_port, "tcp"))
-        found.append(Listener(switch.name, switch.address, switch.snmp_port, "udp"))
-    found += [Listener(strip.name, strip.address, strip.snmp_port, "udp") for strip in lab.strips]
-    return tuple(found)
+        addresses.append(Listener(switch.name, switch.address, switch.ssh_port, "tcp"))
+        addresses.append(Listener(switch.name, switch.address, switch.snmp_port, "udp"))
+    addresses += [Listener(strip.name, strip.address, strip.snmp_port, "udp") for strip in lab.strips]
+    return tuple(addresses)
 
 
 def check_machine() -> None:
@@ -72,7 +72,7 @@ def check_machine() -> None:
 
 
 def check_root(mounts: str) -> None:
-    """Refuse a root folder that is no mount point. `mounts`: /proc/self/mountinfo, in field 5 of which is where."""
+    """Refuse a root folder that is no mount point. `mounts`: /proc/self/mountinfo, whose field 5 is the place."""
     if not any(line.split()[4] == "/" for line in mounts.splitlines()):
         raise LabError(
             "the root folder here is no mount point, as in a chroot, so hosts can have no view of files of their own: "
@@ -93,9 +93,9 @@ def check_paths(lab: Lab) -> None:
 
 def check_networks(lab: Lab) -> None:
     """Refuse a management network that the machine or another lab uses already."""
-    wanted = ipaddress.IPv4Network(lab.management_network)
+    management = ipaddress.IPv4Network(lab.management_network)
     for name, journal in running_labs().items():
-        if name != lab.name and wanted.overlaps(ipaddress.IPv4Network(journal.management_network)):
+        if name != lab.name and management.overlaps(ipaddress.IPv4Network(journal.management_network)):
             raise LabError(
                 f"lab {name} uses the management network {journal.management_network} too: take it down "
                 f"(`eeectl lab down {name}`) or change management_network in {lab.folder}/hosts.yml."
@@ -104,10 +104,10 @@ def check_networks(lab: Lab) -> None:
     for interface in json.loads(done.stdout or "[]"):
         for held in interface.get("addr_info", []):
             network = ipaddress.IPv4Interface(f"{held['local']}/{held['prefixlen']}").network
-            if network.overlaps(wanted):
+            if network.overlaps(management):
                 raise LabError(
                     f"this machine's interface {interface['ifname']} is in {network}, which overlaps the lab's "
-                    f"management network {wanted}: change management_network in {lab.folder}/hosts.yml."
+                    f"management network {management}: change management_network in {lab.folder}/hosts.yml."
                 )
 
 

@@ -26,16 +26,16 @@ class Hierarchy:
 
 def _candidates(mountinfo: str, controller: str) -> list[Hierarchy]:
     """Version 2, and version 1 with this controller."""
-    found = []
+    folders = []
     for line in mountinfo.splitlines():
         fields, _, rest = line.partition(" - ")
         kind, _, options = rest.split()[:3]
         path = Path(fields.split()[4])
         if kind == "cgroup2":
-            found.append(Hierarchy(path, 2))
+            folders.append(Hierarchy(path, 2))
         elif kind == "cgroup" and controller in options.split(","):
-            found.append(Hierarchy(path, 1))
-    return sorted(found, key=lambda hierarchy: -hierarchy.version)
+            folders.append(Hierarchy(path, 1))
+    return sorted(folders, key=lambda hierarchy: -hierarchy.version)
 
 
 def _writable(hierarchy: Hierarchy) -> bool:
@@ -130,7 +130,7 @@ def lab_folder(hierarchy: Hierarchy, lab: str) -> Path:
 
 
 def remove_groups(folder: Path) -> None:
-    """Remove a lab's groups, whose processes have ended; missing groups are ignored."""
+    """Remove a lab's groups after their processes have ended; missing groups are ignored."""
     for path in (*folder.glob("*/"), folder, folder.parent):
         try:
             path.rmdir()

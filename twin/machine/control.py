@@ -65,12 +65,12 @@ class ControlServer:
 
     def _read(self, client: socket.socket, buffered: bytearray, descriptors: list[int]) -> None:
         try:
-            data, found, _, _ = socket.recv_fds(client, 65_536, 4)
+            data, passed, _, _ = socket.recv_fds(client, 65_536, 4)
         except BlockingIOError:
             return
         except ConnectionError:
-            data, found = b"", []
-        descriptors += found
+            data, passed = b"", []
+        descriptors += passed
         buffered += data
         while b"\n" in buffered:
             line, _, rest = bytes(buffered).partition(b"\n")

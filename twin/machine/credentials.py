@@ -28,7 +28,7 @@ class Credentials:
 
 def make_credentials(state: StateDir) -> Credentials:
     """Draw the secrets and write each into its file under `secrets/`."""
-    made = Credentials(*(secrets.token_hex(6) for _ in range(5)))
+    credentials = Credentials(*(secrets.token_hex(6) for _ in range(5)))
     for name in Credentials.__dataclass_fields__:
-        state.write_secret(f"secrets/{name}", getattr(made, name))
-    return made
+        state.write_secret(f"secrets/{name}", getattr(credentials, name))
+    return credentials

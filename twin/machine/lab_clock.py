@@ -58,19 +58,19 @@ def make_page(path: Path) -> None:
 def environment(page: str, before: Mapping[str, str] | None = None) -> dict[str, str]:
     """What a process needs in its environment to live in lab time; `before` is the environment that it has."""
     preloaded = (before or {}).get("LD_PRELOAD", "")
-    own = str(library())
-    return {"LAB_CLOCK": page, "LD_PRELOAD": f"{own}:{preloaded}" if preloaded else own}
+    preload = str(library())
+    return {"LAB_CLOCK": page, "LD_PRELOAD": f"{preload}:{preloaded}" if preloaded else preload}
 
 
 def host_environment(cpu_ratio: float | None) -> dict[str, str]:
-    """What processes of a host need to live in lab time, and to compute as so many cores of this machine in it."""
+    """Environment of a host's processes: lab time, and the number of cores that they compute like."""
     speed = {} if cpu_ratio is None else {"LAB_CPU_RATIO": f"{cpu_ratio:.17g}"}
     return {**environment(HOST_PAGE), **speed}
 
 
 def outsiders(processes: Iterable[int]) -> dict[int, str]:
     """Processes that have not preloaded the library: names by process number, without those that have ended."""
-    found = {}
+    outside = {}
     for number in processes:
         process = Path("/proc") / str(number)
         try:
@@ -79,5 +79,5 @@ def outsiders(processes: Iterable[int]) -> dict[int, str]:
         except OSError:
             continue
         if maps and "/lab_clock-" not in maps:
-            found[number] = name
-    return found
+            outside[number] = name
+    return outside

@@ -79,14 +79,14 @@ def plug_cables(bridge: Bridge, processes: Mapping[int, int]) -> None:
 
 def interfaces_in(group: int) -> list[str]:
     """Interfaces of the machine that are in a group."""
-    found = []
+    interfaces = []
     for folder in _INTERFACES.iterdir():
         try:
             if int((folder / "netdev_group").read_text(encoding="ascii")) == group:
-                found.append(folder.name)
+                interfaces.append(folder.name)
         except (FileNotFoundError, NotADirectoryError, OSError):
             continue  # it was removed meanwhile
-    return found
+    return interfaces
 
 
 def remove_group(group: int) -> None:

@@ -251,7 +251,7 @@ def running_labs() -> dict[str, Journal]:
 
     A journal that cannot be read is lost (DamagedPart).
     """
-    found = {}
+    labs = {}
     for path in sorted(state_root().glob("*/lab.json")):
         try:
             journal = StateDir(path.parent.name).load()
@@ -259,8 +259,8 @@ def running_labs() -> dict[str, Journal]:
             lose(path, 0, f"this lab is left out: {error}")
             continue
         if journal is not None:
-            found[path.parent.name] = journal
-    return found
+            labs[path.parent.name] = journal
+    return labs
 
 
 def hidden_labs() -> tuple[str, ...]:

@@ -71,21 +71,21 @@ def wire(
         node = racked.nodes[host.name]
         loads.append(NodeLoad(host.name, truth.node(host.name).power, node.nic, node.cpu_s))
     strips = {}
-    for known in lab.strips:
-        if known.family not in FAMILIES:
+    for entry in lab.strips:
+        if entry.family not in FAMILIES:
             raise LabError(
-                f"{known.name} is a {known.family}, which has no twin (these have: {', '.join(FAMILIES)}): "
+                f"{entry.name} is a {entry.family}, which has no twin (these have: {', '.join(FAMILIES)}): "
                 "bring up a lab of those, or use this one with its real strips."
             )
-        family = FAMILIES[known.family]
-        model = family.model(known.model)
-        if model.outlet_count != known.outlet_count:
+        family = FAMILIES[entry.family]
+        model = family.model(entry.model)
+        if model.outlet_count != entry.outlet_count:
             raise LabError(
-                f"hosts.yml: {known.name} has {known.outlet_count} outlets, but model {model.name} has "
+                f"hosts.yml: {entry.name} has {entry.outlet_count} outlets, but model {model.name} has "
                 f"{model.outlet_count}; correct one of them"
             )
-        strip_truth = truth.strip(known.name, known.family)
-        strips[known.name] = Strip(known.name, family, model, strip_truth, seed=truth.seed, clock_s=clock_s)
+        strip_truth = truth.strip(entry.name, entry.family)
+        strips[entry.name] = Strip(entry.name, family, model, strip_truth, seed=truth.seed, clock_s=clock_s)
     feeds = {(outlet.strip, outlet.number): outlet.feeds for outlet in lab.outlets}
     sampled = Loads(engine, loads, cables=racked.cables, seed=truth.seed)
     return Mains(sampled, list(strips.values()), feeds, on_power=on_power, wake=wake), strips
@@ -99,9 +99,9 @@ def wire_sensors(
     agents: Mapping[str, Agent],
     uptime_s: Mapping[str, Callable[[], float]],
 ) -> None:
-    """Show the power sensors of the switches whose truth has one; mappings are by switch name."""
+    """Show the power sensor of each switch that has one in its truth; mappings are by switch name."""
     for switch in lab.switches:
-        known = truth.switch(switch.name, switch.family).power_sensor
-        if known is not None:
-            sensor = PowerSensor(switch.name, known, seed=truth.seed)
+        sensor_truth = truth.switch(switch.name, switch.family).power_sensor
+        if sensor_truth is not None:
+            sensor = PowerSensor(switch.name, sensor_truth, seed=truth.seed)
             mains.add_sensor(switch.name, sensor, agents[switch.name], uptime_s[switch.name])

@@ -70,17 +70,17 @@ def startup_text(lab: Lab, switch: str) -> str:
 
 
 def _add_nic(engine: "_Fabric", host: Host, truth: Truth) -> int:
-    known = truth.node(host.name)
+    node_truth = truth.node(host.name)
     phy = _NIC_PHYS[host.rate_mbps]
-    if not known.eee_capable and host.rate_mbps == 1000:
+    if not node_truth.eee_capable and host.rate_mbps == 1000:
         phy = "1000BASE-T-no-EEE"
     nic = engine.add_host(host.name, mac=host.mac, phy=phy)
-    engine.set_interruption(nic, seconds=known.interruption_s)
+    engine.set_interruption(nic, seconds=node_truth.interruption_s)
     engine.set_port(
-        nic, flow_control=True, eee=known.eee_capable, mtu_byte=min(9216, host.mtu_byte + _ETHERNET_HEADER_BYTE)
+        nic, flow_control=True, eee=node_truth.eee_capable, mtu_byte=min(9216, host.mtu_byte + _ETHERNET_HEADER_BYTE)
     )
-    engine.set_lpi(nic, mode=known.lpi.mode, timing=known.lpi.timing())
-    if known.lldp:
+    engine.set_lpi(nic, mode=node_truth.lpi.mode, timing=node_truth.lpi.timing())
+    if node_truth.lldp:
         engine.set_lldp(nic, host_announcement(host.name, host.mac, host.interface), receive=False)
     return nic
 
@@ -97,28 +97,28 @@ def lay_out(
     """Build the lab in an engine: switches without power, NICs, cables. FabricError passes through."""
     devices = {}
     for index, switch in enumerate(lab.switches):
-        known = truth.switch(switch.name, switch.family)
+        switch_truth = truth.switch(switch.name, switch.family)
         spec = DeviceSpec(
             name=switch.name,
             family=switch.family,
             model=switch.model,
             base_mac=base_mac(lab.name, index),
             users=(User(switch.user, password), User(SWITCH_KEY_USER, password, keys=(public_key,))),
-            boot_s=known.boot_s,
-            pace=Pace(known.slow_cli.command_s, known.slow_cli.character_s),
+            boot_s=switch_truth.boot_s,
+            pace=Pace(switch_truth.slow_cli.command_s, switch_truth.slow_cli.character_s),
             address=switch.address,
-            engine_options={"latency_us": known.latency_us, "lag_rehash_s": known.lag_rehash_s},
-            lpi_hold_us=known.lpi.hold_us,
-            lpi_wake_us=known.lpi.wake_us,
-            hold_limit_us=known.lpi.hold_limit_us,
-            wake_limit_us=known.lpi.wake_limit_us,
+            engine_options={"latency_us": switch_truth.latency_us, "lag_rehash_s": switch_truth.lag_rehash_s},
+            lpi_hold_us=switch_truth.lpi.hold_us,
+            lpi_wake_us=switch_truth.lpi.wake_us,
+            hold_limit_us=switch_truth.lpi.hold_limit_us,
+            wake_limit_us=switch_truth.lpi.wake_limit_us,
         )
         family = FAMILIES[switch.family].family
         device = SwitchDevice(spec, family, engine, startup=startup_text(lab, switch.name), clock_s=clock_s)
         for port in device.ports:
             if not port.is_lag:
-                engine.set_interruption(port.engine_port, seconds=known.interruption_at_s(port.speed_mbps))
-                engine.set_lpi(port.engine_port, mode=known.lpi.mode, timing=known.lpi.timing())
+                engine.set_interruption(port.engine_port, seconds=switch_truth.interruption_at_s(port.speed_mbps))
+                engine.set_lpi(port.engine_port, mode=switch_truth.lpi.mode, timing=switch_truth.lpi.timing())
         devices[switch.name] = device
     nics = {host.name: _add_nic(engine, host, truth) for host in lab.hosts}
     cables = {}

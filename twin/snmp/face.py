@@ -113,12 +113,12 @@ class SnmpFace:
     def _refresh(self) -> None:
         """Put changed entries, remove deleted ones."""
         with self._device.lock:
-            wanted = {bind[0]: bind for bind in self._entries()}
-            for name in self._shown.keys() - wanted.keys():
+            entries = {bind[0]: bind for bind in self._entries()}
+            for name in self._shown.keys() - entries.keys():
                 self.agent.remove(name)
-            self.agent.put([bind for name, bind in wanted.items() if self._shown.get(name) != bind])
+            self.agent.put([bind for name, bind in entries.items() if self._shown.get(name) != bind])
             self.agent.changed()
-            self._shown = wanted
+            self._shown = entries
 
     def _group(self) -> Group:
         ports = self._device.ports

@@ -60,8 +60,8 @@ CREATE, NAME, MEMBERS, SETTINGS, DESTROY = range(5)
 
 def read_vlan_cell(column: int, kind: str, value: object, port_count: int) -> object:
     """Check one varbind of dot1qVlanStaticTable."""
-    wanted = "int" if column == _ROW_STATUS else "octets"
-    if kind != wanted:
+    needed_kind = "int" if column == _ROW_STATUS else "octets"
+    if kind != needed_kind:
         raise SetRefused(Status.WRONG_TYPE)
     match column:
         case 1:

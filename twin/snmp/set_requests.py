@@ -125,20 +125,20 @@ class SnmpSet:
 
     def _read(self, request: _Request, index: int, name: Index, kind: str, value: object) -> None:
         for length in range(len(name) - 1, 1, -1):
-            found = self._objects.get(".".join(map(str, name[:length])))
-            if found:
-                request.steps.append(self._single_step(found, index, name[length:], kind, value))
+            writable = self._objects.get(".".join(map(str, name[:length])))
+            if writable:
+                request.steps.append(self._single_step(writable, index, name[length:], kind, value))
                 return
         if not self._read_row(request, index, name, kind, value):
             raise SetRefused(Status.NOT_WRITABLE)
 
-    def _single_step(self, found: Writable, index: int, instance: Index, kind: str, value: object) -> Step:
-        port = found.find(self._device, instance)
-        if kind != found.kind:
+    def _single_step(self, writable: Writable, index: int, instance: Index, kind: str, value: object) -> Step:
+        port = writable.find(self._device, instance)
+        if kind != writable.kind:
             raise SetRefused(Status.WRONG_TYPE)
-        wanted: Any = found.read(value)
+        setting: Any = writable.read(value)
         number = port.number if port else 0
-        return Step(SETTINGS, index, lambda p: found.write(p, number, wanted))
+        return Step(SETTINGS, index, lambda p: writable.write(p, number, setting))
 
     def _read_row(self, request: _Request, index: int, name: Index, kind: str, value: object) -> bool:
         """Put a cell into its row; False if it belongs to no writable row."""

@@ -147,7 +147,7 @@ class ApcFace:
     def writable(self) -> Mapping[str, Writable]:
         """Return names, delays, resets, and the control commands."""
         strip = self._strip
-        found = {
+        writable = {
             **text(f"{_ROOT}.4.1.1.3.1", 64, lambda value: setattr(strip.plate, "name", value)),
             **text(f"{_ROOT}.4.1.1.4.1", 64, lambda value: setattr(strip.plate, "location", value)),
             **text(f"{_ROOT}.4.1.1.14.1", 64, lambda value: setattr(strip.plate, "contact", value)),
@@ -158,8 +158,8 @@ class ApcFace:
             **number(f"{_ROOT}.4.4.1.4.1", range(1, 9), self._command_all),
         }
         for outlet in strip.outlets.values():
-            found |= self._writable_of(outlet)
-        return found
+            writable |= self._writable_of(outlet)
+        return writable
 
     def _writable_of(self, outlet: Outlet) -> dict[str, Writable]:
         n, switched, metered = outlet.number, f"{_ROOT}.9.2.1.1", f"{_ROOT}.9.4.1.1"

@@ -102,9 +102,9 @@ class GudeFace:
     def writable(self) -> Mapping[str, Writable]:
         """Return relay states, names, start-up and re-power, the resettable energy counters, the buzzer."""
         strip = self._strip
-        found = number(f"{self._root}.3.10.0", (0, 1), lambda value: strip.plate.other.update(buzzer=value))
+        buzzer = number(f"{self._root}.3.10.0", (0, 1), lambda value: strip.plate.other.update(buzzer=value))
         for n, outlet in strip.outlets.items():
-            found |= {
+            buzzer |= {
                 **text(f"{self._port}.2.{n}", 15, partial(setattr, outlet, "name")),
                 **number(f"{self._port}.3.{n}", (0, 1), partial(self._switch, outlet)),
                 **number(f"{self._port}.5.{n}", range(3), partial(setattr, outlet, "wake_up")),
@@ -112,8 +112,8 @@ class GudeFace:
                 **number(f"{self._port}.7.{n}", range(65_536), partial(setattr, outlet, "repower_s")),
             }
         for column, meter in self._channels.items():
-            found[column % 13] = Writable("uint", lambda value: value == 0, partial(self._reset, meter))
-        return found
+            buzzer[column % 13] = Writable("uint", lambda value: value == 0, partial(self._reset, meter))
+        return buzzer
 
     def _switch(self, outlet: Outlet, state: int) -> None:
         again = ((float(outlet.repower_s), True),) if state == 0 and outlet.repower_s else ()

@@ -57,12 +57,12 @@ def text(oid: str, largest_byte: int, write: Callable[[str], None]) -> dict[str,
     return {oid: Writable("octets", printable, lambda value: write(value.decode("ascii")), largest_byte)}
 
 
-def refusal(writable: Mapping[str, Writable], known: Mapping[str, Any], varbind: "VarBind") -> int:
+def refusal(writable: Mapping[str, Writable], objects: Mapping[str, Any], varbind: "VarBind") -> int:
     """Return the error-status that refuses this varbind of a SET, or 0 (RFC 3416, section 4.2.5, in its order)."""
     oid, kind, value = varbind
     entry = writable.get(oid)
     if entry is None:
-        return NOT_WRITABLE if oid in known else NO_CREATION
+        return NOT_WRITABLE if oid in objects else NO_CREATION
     if kind != entry.kind:
         return WRONG_TYPE
     if isinstance(value, bytes) and len(value) > entry.largest_byte:

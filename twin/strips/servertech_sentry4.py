@@ -96,7 +96,7 @@ class SentryFace:
     def writable(self) -> Mapping[str, Writable]:
         """Return names, delays, control and queue."""
         strip, other = self._strip, self._strip.plate.other
-        found = {
+        writable = {
             **text(f"{_CONFIG}.2.0", 80, lambda value: setattr(strip.plate, "location", value)),
             **text(f"{_UNIT}.2.1.3.1", 32, lambda value: setattr(strip.plate, "name", value)),
             **number(f"{_OUTLET}.1.10.0", range(16), lambda value: other.update(sequence_s=value)),
@@ -105,13 +105,13 @@ class SentryFace:
         }
         for outlet in strip.outlets.values():
             at = f".1.1.{outlet.number}"
-            found |= {
+            writable |= {
                 **text(f"{_OUTLET}.2.1.3{at}", 32, partial(setattr, outlet, "name")),
                 **number(f"{_OUTLET}.2.1.20{at}", range(3), partial(setattr, outlet, "wake_up")),
                 **number(f"{_OUTLET}.2.1.21{at}", range(901), partial(setattr, outlet, "power_on_s")),
                 **number(f"{_OUTLET}.5.1.2{at}", range(7), partial(self._command, outlet)),
             }
-        return found
+        return writable
 
     def _command(self, outlet: Outlet, action: int) -> None:
         if action in _OF_QUEUE:
@@ -133,9 +133,9 @@ class SentryFace:
         delay_s = 0.0
         for outlet in self._strip.outlets.values():
             if outlet.queued and action == 1:
-                wanted = _OF_QUEUE[outlet.queued]
-                self._act(outlet, wanted, delay_s if wanted == _ON else 0.0)
-                if wanted == _ON:
+                order = _OF_QUEUE[outlet.queued]
+                self._act(outlet, order, delay_s if order == _ON else 0.0)
+                if order == _ON:
                     delay_s += max(self._strip.plate.other["sequence_s"], outlet.power_on_s)
             outlet.queued = _NONE
 

@@ -88,8 +88,8 @@ class StripFamily:
         for model in self.models:
             if model.name == name:
                 return model
-        known = ", ".join(model.name for model in self.models)
-        raise LabError(f"the twin has no {self.name} strip of model {name}: take one of {known}")
+        names = ", ".join(model.name for model in self.models)
+        raise LabError(f"the twin has no {self.name} strip of model {name}: take one of {names}")
 
 
 @dataclass(slots=True)

@@ -223,12 +223,12 @@ class SwitchDevice:
 
     def _announce(self, port: Port) -> None:
         setting = self.personality.lldp(port.number)
-        said = announcement(self.spec, self.personality, port, setting)
-        if self._announced.get(port.number) != (setting, said):
+        announced = announcement(self.spec, self.personality, port, setting)
+        if self._announced.get(port.number) != (setting, announced):
             self.engine.set_lldp(
-                port.engine_port, said, transmit=setting.transmit, receive=setting.receive, interval_s=INTERVAL_S
+                port.engine_port, announced, transmit=setting.transmit, receive=setting.receive, interval_s=INTERVAL_S
             )
-            self._announced[port.number] = (setting, said)
+            self._announced[port.number] = (setting, announced)
 
     @property
     def effect(self) -> SwitchEffect:

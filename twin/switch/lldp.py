@@ -34,7 +34,7 @@ _LETTERS: Final = ((0, "O"), (1, "r"), (2, "B"), (3, "W"), (4, "R"), (5, "T"), (
 
 def announcement(spec: DeviceSpec, personality: Personality, port: Port, setting: PortLldp) -> Announcement:
     """Return what a port announces."""
-    said: Announcement = {
+    announced: Announcement = {
         "chassis": (CHASSIS_MAC, spec.base_mac),
         "port": (INTERFACE_NAME, port.name.encode()),
         "ttl_s": TTL_S,
@@ -45,8 +45,8 @@ def announcement(spec: DeviceSpec, personality: Personality, port: Port, setting
         "eee": setting.eee,
     }
     if spec.address:
-        said["management"] = (socket.inet_aton(spec.address), 0)
-    return said
+        announced["management"] = (socket.inet_aton(spec.address), 0)
+    return announced
 
 
 def host_announcement(name: str, mac: bytes, interface: str) -> Announcement:

@@ -32,7 +32,7 @@ Speed = Annotated[int, AfterValidator(_known_speed)]
 
 
 class TruthError(LabError):
-    """A truth that lacks a device's family, or whose override of a device is invalid."""
+    """A truth that lacks a device's family, or has an invalid override of a device."""
 
 
 class _Truth(BaseModel):
@@ -79,8 +79,8 @@ class LpiTruth(_Truth):
 
     def timing(self) -> "LpiTiming":
         """Return what differs from the PHY's profile, in µs and bytes, for the engine."""
-        wanted = self.model_dump(exclude={"mode", "hold_limit_us", "wake_limit_us"}, exclude_none=True)
-        return cast("LpiTiming", wanted)
+        times = self.model_dump(exclude={"mode", "hold_limit_us", "wake_limit_us"}, exclude_none=True)
+        return cast("LpiTiming", times)
 
 
 class PortPowerTruth(_Truth):
@@ -303,8 +303,8 @@ class Truth(_Truth):
         """Truth of a switch of a family; `TruthError` if the file lacks the family."""
         default = self.switches.families.get(family)
         if default is None:
-            known = ", ".join(sorted(self.switches.families)) or "none"
-            raise TruthError(f"switch {name}: truth.yaml lacks switches.families.{family} (it has {known}); add it")
+            names = ", ".join(sorted(self.switches.families)) or "none"
+            raise TruthError(f"switch {name}: truth.yaml lacks switches.families.{family} (it has {names}); add it")
         return _overridden(default, self.switches.overrides.get(name), f"switches.overrides.{name}")
 
     def node(self, name: str) -> NodeTruth:

@@ -60,8 +60,8 @@ def _of_overrides(source: YamlSource, truth: Truth) -> Iterator[Problem]:
     """Mistakes that show when an override is merged; of a switch's for the first family that it does not fit."""
     for name, override in truth.switches.overrides.items():
         place = ("switches", "overrides", name)
-        found = (_merge(source, place, family, override) for family in truth.switches.families.values())
-        yield from next(filter(None, found), [])
+        overrides = (_merge(source, place, family, override) for family in truth.switches.families.values())
+        yield from next(filter(None, overrides), [])
     for name, override in truth.nodes.overrides.items():
         yield from _merge(source, ("nodes", "overrides", name), truth.nodes.defaults, override)
     for name, override in truth.strips.overrides.items():
@@ -82,4 +82,4 @@ def _merge(
 
 
 def _mistakes(source: YamlSource, place: tuple[str, ...], error: ValidationError) -> list[Problem]:
-    return [source.mistake((*place, *found["loc"]), found) for found in error.errors()]
+    return [source.mistake((*place, *problem["loc"]), problem) for problem in error.errors()]

@@ -51,8 +51,8 @@ class FastpathCli:
 
     def ssh_methods(self, user: str) -> frozenset[SshMethod]:
         """Return SSH's password method, and public keys (`ip ssh pubkey-auth`)."""
-        known = self.device.users().get(user)
-        return frozenset({"password", "publickey"} if known is not None and known.keys else {"password"})
+        account = self.device.users().get(user)
+        return frozenset({"password", "publickey"} if account is not None and account.keys else {"password"})
 
     def login_prompts(self) -> tuple[str, str, str]:
         """Not used: SSH asks."""

@@ -187,11 +187,11 @@ def offered_mbps(port: Port, config: PortConfig) -> tuple[int, ...]:
 
 def lag_members(config: Config) -> dict[int, tuple[int, ...]]:
     """Return LAG number from 1 -> bridge ports added to it, ascending, without empty LAGs."""
-    found: dict[int, tuple[int, ...]] = {}
+    members: dict[int, tuple[int, ...]] = {}
     for number, port in sorted(config.ports.items()):
         if port.lag is not None:
-            found[port.lag] = (*found.get(port.lag, ()), number)
-    return found
+            members[port.lag] = (*members.get(port.lag, ()), number)
+    return members
 
 
 def active_statics(config: Config) -> dict[StaticMac, int]:
@@ -204,9 +204,9 @@ def active_statics(config: Config) -> dict[StaticMac, int]:
     an address, destination ports of a multicast address) none either. Both are kept, shown and saved. A station on a
     wrong port, or multicast on a port outside its filter, could show it.
     """
-    found: dict[StaticMac, int] = {}
+    statics: dict[StaticMac, int] = {}
     if config.port_security:
         for number, port in sorted(config.ports.items()):
             if port.locked:
-                found.update(dict.fromkeys(sorted(port.static_macs), number))
-    return {k: found[k] for k in sorted(found) if k[0] in config.vlans}
+                statics.update(dict.fromkeys(sorted(port.static_macs), number))
+    return {k: statics[k] for k in sorted(statics) if k[0] in config.vlans}

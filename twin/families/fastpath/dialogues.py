@@ -23,8 +23,8 @@ _SAVE = (
     "Management interfaces will not be available during this time.\n\n"
     "Are you sure you want to save? (y/n) "
 )
-_SAVED = "\nConfig file 'startup-config' created successfully .\n\n\nConfiguration Saved!\n"
-_UNSAVED = "\nThe system has unsaved changes.\nWould you like to save them now? (y/n) "
+_SAVED_TEXT = "\nConfig file 'startup-config' created successfully .\n\n\nConfiguration Saved!\n"
+_UNSAVED_TEXT = "\nThe system has unsaved changes.\nWould you like to save them now? (y/n) "
 _RESET = "\nAre you sure you would like to reset the system? (y/n) "
 
 
@@ -67,7 +67,7 @@ def _save(session: Session, match: Match[Any]) -> Reply:
 
 def _saved(session: Session) -> Reply:
     session.device.save_startup()
-    return _SAVED
+    return _SAVED_TEXT
 
 
 def _unsaved(session: Session) -> bool:
@@ -85,7 +85,7 @@ def _after_unsaved(session: Session, then: Callable[[], Reply]) -> Reply:
             session.device.save_startup()
         return then()
 
-    return Ask(_UNSAVED, answered)
+    return Ask(_UNSAVED_TEXT, answered)
 
 
 def _logout(session: Session, _match: Match[Any]) -> Reply:

@@ -20,19 +20,19 @@ def execute(personality: FastpathPersonality, text: str) -> list[str]:
         if not line or line.startswith("!"):
             continue
         mode, ports = modes[-1]
-        found = personality.grammar.parse(mode, line)
-        run = None if isinstance(found, Fault) else found.command.run
-        if isinstance(found, Fault):
+        parsed = personality.grammar.parse(mode, line)
+        run = None if isinstance(parsed, Fault) else parsed.command.run
+        if isinstance(parsed, Fault):
             failed.append(line)
         elif isinstance(run, Enter):
-            modes.append((run.mode, run.about(found).get("ports", ())))
+            modes.append((run.mode, run.about(parsed).get("ports", ())))
         elif isinstance(run, Leave):
             del modes[max(1, len(modes) - 1) :]
         elif isinstance(run, Configure):
             before = personality.config
             personality.config = before.__deepcopy__({})
             try:
-                run.action(personality, ports, found)
+                run.action(personality, ports, parsed)
             except Refused:
                 personality.config = before
                 failed.append(line)

@@ -135,8 +135,8 @@ class FastpathPersonality:
 
     def lldp(self, port: int) -> PortLldp:
         """`lldp transmit` and `lldp receive`; wake times are announced where EEE is on."""
-        own = self.config.ports[port]
-        return PortLldp(own.lldp_transmit, own.lldp_receive, own.eee)
+        port_config = self.config.ports[port]
+        return PortLldp(port_config.lldp_transmit, port_config.lldp_receive, port_config.eee)
 
     # -- VLANs
 
@@ -179,17 +179,17 @@ class FastpathPersonality:
         self.need_vlan(vid)
         for number in egress | untagged:
             self._port(number)
-        one = frozenset({vid})
+        vids = frozenset({vid})
         for port in self.ports:
-            own = self.config.ports[port.number]
-            now = membership(own, frozenset(self.config.vlans))
+            port_config = self.config.ports[port.number]
+            now = membership(port_config, frozenset(self.config.vlans))
             wanted = (port.number in egress, port.number in egress - untagged)
             if wanted != (vid in now.member, vid in now.tagged):
-                own = self._as_general(own)
-                include = own.include | one if wanted[0] else own.include - one
-                tagging = own.tagging | one if wanted[1] else own.tagging - one
-                exclude = own.exclude - one
-                self.config.ports[port.number] = replace(own, include=include, tagging=tagging, exclude=exclude)
+                port_config = self._as_general(port_config)
+                include = port_config.include | vids if wanted[0] else port_config.include - vids
+                tagging = port_config.tagging | vids if wanted[1] else port_config.tagging - vids
+                exclude = port_config.exclude - vids
+                self.config.ports[port.number] = replace(port_config, include=include, tagging=tagging, exclude=exclude)
 
     def vlan_names(self) -> Mapping[int, str]:
         """VID -> name."""
@@ -210,8 +210,8 @@ class FastpathPersonality:
 
     def add_static_mac(self, vid: int, mac: bytes, port: int) -> None:
         """`port-security mac-address`, which is active only on a locked port."""
-        own = self._config(port)
-        if not (self.config.port_security and own.locked):
+        port_config = self._config(port)
+        if not (self.config.port_security and port_config.locked):
             raise Refused(
                 f"{self._port(port).name} takes static addresses only while port-security is on for it and the switch"
             )
@@ -225,19 +225,20 @@ class FastpathPersonality:
         self.need_vlan(vid)
         if mac[0] & 1 or not any(mac):
             raise Refused("a static address is a unicast address", reason="bad-value")
-        own = self._config(port)
-        if (vid, mac) not in own.static_macs and len(own.static_macs) >= own.max_static:
+        port_config = self._config(port)
+        if (vid, mac) not in port_config.static_macs and len(port_config.static_macs) >= port_config.max_static:
             raise Refused(
-                f"{self._port(port).name} already holds {own.max_static} static addresses (port-security max-static)",
+                f"{self._port(port).name} already holds {port_config.max_static} static addresses "
+                "(port-security max-static)",
                 reason="full",
             )
-        self._change(port, static_macs=own.static_macs | {(vid, mac)})
+        self._change(port, static_macs=port_config.static_macs | {(vid, mac)})
 
     def remove_static_mac(self, vid: int, mac: bytes) -> None:
         """`no port-security mac-address` wherever the address is locked."""
-        for number, own in self.config.ports.items():
-            if (vid, mac) in own.static_macs:
-                self.config.change([number], static_macs=own.static_macs - {(vid, mac)})
+        for number, port_config in self.config.ports.items():
+            if (vid, mac) in port_config.static_macs:
+                self.config.change([number], static_macs=port_config.static_macs - {(vid, mac)})
 
     # -- helpers
 
@@ -253,18 +254,18 @@ class FastpathPersonality:
         self.config.change([self._port(number).number], **values)
 
     def _general(self, number: int, **values: object) -> None:
-        own = self._config(number)
-        if own.mode in {"access", "trunk"}:
-            self.config.ports[number] = self._as_general(own)
+        port_config = self._config(number)
+        if port_config.mode in {"access", "trunk"}:
+            self.config.ports[number] = self._as_general(port_config)
         self._change(number, **values)
 
-    def _as_general(self, own: PortConfig) -> PortConfig:
+    def _as_general(self, port_config: PortConfig) -> PortConfig:
         """Return settings of general mode with the same effect."""
-        if own.mode not in {"access", "trunk"}:
-            return own
-        now = membership(own, frozenset(self.config.vlans))
+        if port_config.mode not in {"access", "trunk"}:
+            return port_config
+        now = membership(port_config, frozenset(self.config.vlans))
         return replace(
-            own,
+            port_config,
             mode="general",
             pvid=now.pvid,
             include=now.member,

@@ -114,23 +114,23 @@ def _lag_static(personality: FastpathPersonality, ports: Ports, match: Match[Any
 
 
 def _max_static(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
-    wanted = match.get("count", MAX_STATIC_DEFAULT)
+    limit = match.get("count", MAX_STATIC_DEFAULT)
     for number in ports:
-        if len(personality.config.ports[number].static_macs) > wanted:
+        if len(personality.config.ports[number].static_macs) > limit:
             raise Refused("the port holds more static addresses than that", reason="full")
-    personality.config.change(ports, max_static=wanted)
+    personality.config.change(ports, max_static=limit)
 
 
 def _lock_mac(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     vid, mac = match.get("vid"), match.get("mac")
     for number in ports:
-        own = personality.config.ports[number]
+        port_config = personality.config.ports[number]
         if not match.negated:
             personality.lock_mac(number, vid, mac)
-        elif (vid, mac) not in own.static_macs:
+        elif (vid, mac) not in port_config.static_macs:
             raise Refused(f"{mac.hex(':')} in VLAN {vid} is not a static address of the port", reason="no-entry")
         else:
-            personality.config.change([number], static_macs=own.static_macs - {(vid, mac)})
+            personality.config.change([number], static_macs=port_config.static_macs - {(vid, mac)})
 
 
 def _filter_port(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:

@@ -103,10 +103,10 @@ class PortToken:
             if len(words) < 2 or not re.fullmatch(r"[1-9]\d{0,2}", words[1]) or int(words[1]) > LAG_COUNT:
                 raise BadToken(f"lag takes a number from 1 to {LAG_COUNT}")
             return PortRange(f"lag {int(words[1])}", (self.physical + int(words[1]),)), 2
-        found = re.fullmatch(r"1/0/([1-9]\d{0,2})(?:-1/0/([1-9]\d{0,2}))?", words[0])
-        if not found or (found[2] and not self.ranges):
+        match = re.fullmatch(r"1/0/([1-9]\d{0,2})(?:-1/0/([1-9]\d{0,2}))?", words[0])
+        if not match or (match[2] and not self.ranges):
             raise BadToken(f"{words[0]!r} is not a port such as 1/0/1")
-        first, last = int(found[1]), int(found[2] or found[1])
+        first, last = int(match[1]), int(match[2] or match[1])
         if not first <= last <= self.physical:
             raise BadToken(f"{words[0]!r} is outside 1/0/1 to 1/0/{self.physical}")
         return PortRange(words[0], tuple(range(first, last + 1))), 1

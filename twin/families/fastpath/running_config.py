@@ -120,10 +120,10 @@ def interface_lines(config: Config, port: Port) -> list[str]:
         lines.append("no spanning-tree port mode")
     lines += [f"no lldp {way}" for way, on in (("transmit", p.lldp_transmit), ("receive", p.lldp_receive)) if not on]
     lines += _security_lines(p)
-    for (vid, mac), wanted in sorted(config.macfilters.items()):
-        if port.number in wanted.sources:
+    for (vid, mac), macfilter in sorted(config.macfilters.items()):
+        if port.number in macfilter.sources:
             lines.append(f"macfilter addsrc {mac_text(mac)} {vid}")
-        if port.number in wanted.destinations:
+        if port.number in macfilter.destinations:
             lines.append(f"macfilter adddest {mac_text(mac)} {vid}")
     return lines
 
@@ -151,8 +151,8 @@ def _switchport_lines(p: PortConfig) -> list[str]:
         lines.append(f"switchport trunk native vlan {p.native_vid}")
     if p.allowed is not None:
         barred = frozenset(range(1, VID_MAX + 1)) - p.allowed
-        words = format_list(p.allowed) if p.allowed else f"except {format_list(barred)}"
-        lines.append(f"switchport trunk allowed vlan {words}")
+        allowed = format_list(p.allowed) if p.allowed else f"except {format_list(barred)}"
+        lines.append(f"switchport trunk allowed vlan {allowed}")
     return lines
 
 

@@ -24,7 +24,7 @@ HOSTNAME_MAX_CHARACTERS = 64
 SHA1_CHARACTERS = 40
 
 # Lines whose first words may occur only once: a new one replaces the old.
-_SINGLE = (
+_SINGLE_LINES = (
     "snmp-server sysname",
     "snmp-server location",
     "snmp-server contact",
@@ -77,7 +77,7 @@ def _history(personality: FastpathPersonality, _ports: Ports, match: Match[Any])
 
 def _keep(lines: dict[str, str], text: str, *, negated: bool) -> None:
     """Store a line, or delete every line that begins like it."""
-    single = next((s for s in _SINGLE if text.startswith(s)), text)
+    single = next((s for s in _SINGLE_LINES if text.startswith(s)), text)
     if not negated:
         lines[single] = text
         return
@@ -100,11 +100,11 @@ def _line(match: Match[Any]) -> str:
 
 _EXEC = frozenset({"exec"})
 _CONFIG = frozenset({"config"})
-_ANY = frozenset({"exec", "config", "if", "vlan", "line"})
+_ANY_MODE = frozenset({"exec", "config", "if", "vlan", "line"})
 
 COMMANDS: tuple[Command[Handler], ...] = (
     Command("configure [terminal]", Enter("config"), _EXEC, "Enter into Global Config mode."),
-    Command("exit", Leave(), _ANY - _EXEC, "To exit from the mode."),
+    Command("exit", Leave(), _ANY_MODE - _EXEC, "To exit from the mode."),
     Command("line (console|telnet|ssh)", Enter("line"), _CONFIG, "Enter into Line Config mode."),
     *with_no("hostname <name:hostname>", Configure(_hostname), _CONFIG, "Change the system hostname."),
     Command(

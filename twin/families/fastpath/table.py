@@ -25,5 +25,5 @@ COMMANDS: tuple[Command[Handler], ...] = (
 
 @functools.cache
 def grammar(physical: int) -> Grammar[Handler]:
-    """Return the commands of a switch with so many physical ports."""
+    """Return the commands of a switch with this number of physical ports."""
     return Grammar(COMMANDS, tokens(physical))

@@ -85,7 +85,7 @@ class FilterToken:
 
 
 def tokens(physical: int) -> dict[str, Token]:
-    """Return the tokens of the command table, for a switch with so many physical ports."""
+    """Return the tokens of the command table, for a switch with this number of physical ports."""
     return {
         "vid": Number(1, VID_MAX, "Enter a VLAN ID."),
         "vids": NumberList(1, VID_MAX, "<vlan-list>", "Enter VLAN IDs, for example 11-16,20."),

@@ -35,8 +35,8 @@ def _name(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) ->
 def _participation(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     vids = _existing(personality, match)
     for number in ports:
-        own = personality.config.ports[number]
-        include, exclude = own.include - vids, own.exclude - vids
+        port_config = personality.config.ports[number]
+        include, exclude = port_config.include - vids, port_config.exclude - vids
         if match.has("include"):
             include |= vids
         elif match.has("exclude"):
@@ -47,8 +47,8 @@ def _participation(personality: FastpathPersonality, ports: Ports, match: Match[
 def _tagging(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> None:
     vids = _existing(personality, match)
     for number in ports:
-        own = personality.config.ports[number]
-        tagging = own.tagging - vids if match.negated else own.tagging | vids
+        port_config = personality.config.ports[number]
+        tagging = port_config.tagging - vids if match.negated else port_config.tagging | vids
         personality.config.change([number], tagging=tagging)
 
 
@@ -80,16 +80,16 @@ def _allowed_vlan(personality: FastpathPersonality, ports: Ports, match: Match[A
         allowed = personality.config.ports[number].allowed
         now = _EVERY_VID if allowed is None else allowed
         if match.negated or match.keywords[-1] == "all":
-            wanted = _EVERY_VID
+            vids = _EVERY_VID
         elif match.has("add"):
-            wanted = now | named
+            vids = now | named
         elif match.has("remove"):
-            wanted = now - named
+            vids = now - named
         elif match.has("except"):
-            wanted = _EVERY_VID - named
+            vids = _EVERY_VID - named
         else:
-            wanted = named
-        personality.config.change([number], allowed=None if wanted == _EVERY_VID else wanted)
+            vids = named
+        personality.config.change([number], allowed=None if vids == _EVERY_VID else vids)
 
 
 def _existing(personality: FastpathPersonality, match: Match[Any]) -> frozenset[int]:

@@ -36,28 +36,30 @@ def switch_effect(
     members: dict[int, set[int]] = {vid: set() for vid in vids}
     untagged: dict[int, set[int]] = {vid: set() for vid in vids}
     for port in ports:
-        own = config.ports[port.number]
-        vlan = membership(own, vids)
-        in_lag = not port.is_lag and own.lag is not None
+        port_config = config.ports[port.number]
+        vlan = membership(port_config, vids)
+        in_lag = not port.is_lag and port_config.lag is not None
         if not in_lag and lags.get(port.number, (0,)):
             for vid in vlan.member:
                 members[vid].add(port.number)
             for vid in vlan.untagged:
                 untagged[vid].add(port.number)
-        shut = own.shutdown or (in_lag and own.lag is not None and config.ports[physical + own.lag].shutdown)
+        shut = port_config.shutdown or (
+            in_lag and port_config.lag is not None and config.ports[physical + port_config.lag].shutdown
+        )
         port_effects[port.number] = PortEffect(
             admin_up=not shut,
-            autoneg=own.autoneg,
-            advertised_mbps=() if port.is_lag else offered_mbps(port, own),
-            flow_control=config.flow_control or own.flow_control,
-            eee=own.eee,
-            mtu_byte=own.mtu_byte - FCS_BYTE,
+            autoneg=port_config.autoneg,
+            advertised_mbps=() if port.is_lag else offered_mbps(port, port_config),
+            flow_control=config.flow_control or port_config.flow_control,
+            eee=port_config.eee,
+            mtu_byte=port_config.mtu_byte - FCS_BYTE,
             pvid=vlan.pvid,
             acceptable=vlan.acceptable,
             ingress_filtering=vlan.ingress_filtering,
-            stp=config.spanning_tree and own.spanning_tree,
-            lpi_hold_us=hold_us(own, spec),
-            lpi_wake_us=wake_us(own, spec, phy_wake_us.get(port.phy, 0.0)),
+            stp=config.spanning_tree and port_config.spanning_tree,
+            lpi_hold_us=hold_us(port_config, spec),
+            lpi_wake_us=wake_us(port_config, spec, phy_wake_us.get(port.phy, 0.0)),
         )
     return SwitchEffect(
         ports=port_effects,
@@ -86,6 +88,6 @@ def wake_us(port: PortConfig, spec: DeviceSpec, phy_us: float) -> float | None:
     """Tw: ``tx-wake-time`` if it is longer than the hardware's; None if it was never set."""
     if port.tx_wake_us is None:
         return None
-    own = phy_us if spec.lpi_wake_us is None else spec.lpi_wake_us
+    port_us = phy_us if spec.lpi_wake_us is None else spec.lpi_wake_us
     low, high = spec.wake_limit_us
-    return max(own, min(max(float(port.tx_wake_us), low), high)) if port.tx_wake_us else own
+    return max(port_us, min(max(float(port.tx_wake_us), low), high)) if port.tx_wake_us else port_us

@@ -65,9 +65,9 @@ class RosCli:
         config = config_of(self._device)
         if not config.ssh_server:
             return frozenset()
-        known = self._device.users().get(user)
+        account = self._device.users().get(user)
         methods: set[SshMethod] = set()
-        if config.ssh_pubkey_auth and config.pubkey_auto_login and known is not None and known.keys:
+        if config.ssh_pubkey_auth and config.pubkey_auto_login and account is not None and account.keys:
             methods.add("publickey")
         if config.ssh_password_auth:
             methods.add("password")
@@ -100,7 +100,7 @@ class RosCli:
         return f"{name}{mark} "
 
     def modes(self, session: Session) -> tuple[str, ...]:
-        """Return this mode and global configuration, whose commands also work in a sub-mode and leave it."""
+        """Return this mode and global configuration: commands of the latter also work in a sub-mode, and leave it."""
         name = session.mode.name
         return (name,) if name in {"user", "exec", "config"} else (name, "config")
 

@@ -24,13 +24,13 @@ SAVE_S = 1.0  # how long writing to flash keeps the terminal busy (recording: ei
 
 
 def _enable(session: Session, _match: Match[Any]) -> Reply:
-    wanted = config_of(session.device).enable_digest
-    if wanted is None:
+    digest = config_of(session.device).enable_digest
+    if digest is None:
         session.modes = [Mode("exec")]
         return ""
 
     def check(password: str) -> Reply:
-        if password_digest(password) != wanted:
+        if password_digest(password) != digest:
             return "% bad password\n"
         session.modes = [Mode("exec")]
         return ""

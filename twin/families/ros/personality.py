@@ -67,15 +67,15 @@ class RosPersonality:
 
     def _execute(self, line: str, modes: list[tuple[str, dict[str, Any]]]) -> bool:
         grammar = _config_grammar(self.ports)
-        found = grammar.parse(modes[-1][0], line)
-        if isinstance(found, Fault) and len(modes) > 1:
-            found = grammar.parse("config", line)
-            if not isinstance(found, Fault):
+        parsed = grammar.parse(modes[-1][0], line)
+        if isinstance(parsed, Fault) and len(modes) > 1:
+            parsed = grammar.parse("config", line)
+            if not isinstance(parsed, Fault):
                 del modes[1:]
-        if isinstance(found, Fault):
+        if isinstance(parsed, Fault):
             return False
         try:
-            outcome = found.command.run(Where(self.config, self.ports, modes[-1][1]), found)
+            outcome = parsed.command.run(Where(self.config, self.ports, modes[-1][1]), parsed)
         except Refused:
             return False
         if isinstance(outcome, Enter):
@@ -115,9 +115,9 @@ class RosPersonality:
 
     def lldp(self, port: int) -> PortLldp:
         """`lldp run`, `lldp transmit`, `lldp receive` and `eee lldp enable`."""
-        own = self.config.ports[port]
+        port_config = self.config.ports[port]
         on = self.config.lldp
-        return PortLldp(on and own.lldp_transmit, on and own.lldp_receive, own.eee_lldp)
+        return PortLldp(on and port_config.lldp_transmit, on and port_config.lldp_receive, port_config.eee_lldp)
 
     # -- neutral operations
 

@@ -26,8 +26,8 @@ _WAKE_US = {100: 30, 1000: 17, 10_000: 8}  # Tw_sys_tx rounded up to whole micro
 _SPEEDS = (("10M", 10), ("100M", 100), ("1G", 1000), ("10G", 10_000))
 
 
-def _names(device: SwitchDevice, wanted: Callable[[Port], bool]) -> str:
-    return ranges([p.name for p in device.ports if not p.is_lag and wanted(p)]) or "none"
+def _names(device: SwitchDevice, is_shown: Callable[[Port], bool]) -> str:
+    return ranges([p.name for p in device.ports if not p.is_lag and is_shown(p)]) or "none"
 
 
 def _lldp_works(device: SwitchDevice, port: Port) -> bool:

@@ -153,8 +153,8 @@ def description(session: Session, match: Match[Any]) -> str:
     ports = chosen_ports(session, match)
     settings = config_of(session.device).ports
     text = ""
-    for head, wanted in (("Port", False), ("Ch", True)):
-        rows = [p for p in ports if p.is_lag == wanted]
+    for head, lags in (("Port", False), ("Ch", True)):
+        rows = [p for p in ports if p.is_lag == lags]
         if rows:
             text += "\n" if text else ""
             text += f"{head:<9} Description\n-------   -----------\n"

@@ -62,8 +62,8 @@ def users(session: Session, _match: Match[Any]) -> str:
 def users_accounts(session: Session, _match: Match[Any]) -> str:
     """`show users accounts`: who may log in [M]."""
     text = " Username          Privilege\n-----------------  ---------\n"
-    known = sorted(session.device.users().values(), key=lambda u: u.name)
-    return text + "".join(f"{u.name:<17}  {u.privilege:^9}".rstrip() + "\n" for u in known)
+    accounts = sorted(session.device.users().values(), key=lambda u: u.name)
+    return text + "".join(f"{u.name:<17}  {u.privilege:^9}".rstrip() + "\n" for u in accounts)
 
 
 def privilege(session: Session, _match: Match[Any]) -> str:

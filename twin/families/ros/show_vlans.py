@@ -24,16 +24,16 @@ def vlan(session: Session, match: Match[Any]) -> str:
     """`show vlan [tag VID | name NAME]` (recording): members by their active modes, without LAG members."""
     device = session.device
     config = config_of(device)
-    wanted = sorted(config.vlans)
+    vids = sorted(config.vlans)
     if match.get("vid") is not None:
-        wanted = [v for v in wanted if v == match.get("vid")]
+        vids = [v for v in vids if v == match.get("vid")]
     elif match.get("vlan-name") is not None:
-        wanted = [v for v in wanted if (config.vlans[v] or str(v)) == match.get("vlan-name")]
-    if not wanted:
+        vids = [v for v in vids if (config.vlans[v] or str(v)) == match.get("vlan-name")]
+    if not vids:
         return "VLAN does not exist\n"
     text = "Created by: D-Default, S-Static, G-GVRP, R-Radius Assigned VLAN\n\n"
     text += row(("Vlan", "Name", "Ports", "Created by"), _VLAN, _VLAN_ALIGN) + "\n" + rule(_VLAN) + "\n"
-    for vid in wanted:
+    for vid in vids:
         members = device.effect.vlans[vid].members if vid in device.effect.vlans else frozenset()
         ports = ranges([shown_name(device.port(n)) for n in sorted(members)])
         created = "D" if vid == DEFAULT_VLAN else "S"
@@ -58,17 +58,17 @@ def mac_table(session: Session, match: Match[Any]) -> str:
 
 def _entries(device: SwitchDevice, match: Match[Any]) -> list[tuple[int, bytes, str, str]]:
     """(VID, MAC, port, type) in order; the switch's own address comes first, as `self`."""
-    wanted = match.get("port")
-    found = []
+    one_port = match.get("port")
+    entries = []
     for entry in device.engine.fdb(device.switch):
         port = device.port_of_engine(entry["port"])
-        if port is None or (wanted is not None and port.number != wanted[0]):
+        if port is None or (one_port is not None and port.number != one_port[0]):
             continue
-        found.append((entry["vid"], entry["mac"], shown_name(port), "static" if entry["static"] else "dynamic"))
-    if wanted is None:
-        found.append((DEFAULT_VLAN, device.spec.base_mac, "0", "self"))
+        entries.append((entry["vid"], entry["mac"], shown_name(port), "static" if entry["static"] else "dynamic"))
+    if one_port is None:
+        entries.append((DEFAULT_VLAN, device.spec.base_mac, "0", "self"))
     kinds = {k for k in ("dynamic", "static") if match.has(k)}
-    return sorted((e for e in found if _fits(e, match, kinds)), key=lambda e: (e[0], e[1]))
+    return sorted((e for e in entries if _fits(e, match, kinds)), key=lambda e: (e[0], e[1]))
 
 
 def _fits(entry: tuple[int, bytes, str, str], match: Match[Any], kinds: set[str]) -> bool:

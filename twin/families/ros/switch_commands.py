@@ -167,8 +167,8 @@ def _vlan_name(where: Where, match: Match[Any]) -> None:
 
 
 def _ip_address(where: Where, match: Match[Any]) -> None:
-    given = f"{match.get('address')} {match.get('mask')}"
-    where.config.management_address = "" if match.negated else given
+    address = f"{match.get('address')} {match.get('mask')}"
+    where.config.management_address = "" if match.negated else address
 
 
 def _interface(_where: Where, match: Match[Any]) -> Enter:

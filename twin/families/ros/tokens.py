@@ -28,7 +28,7 @@ class PortNames:
 
     def parse(self, words: Sequence[str]) -> tuple[tuple[int, ...], int]:
         """Take as many words as belong together: a blank may separate a type from its number."""
-        found: list[int] = []
+        ports: list[int] = []
         used = 0
         text = ""
         while True:
@@ -39,10 +39,10 @@ class PortNames:
             if not (text.endswith(",") or re.fullmatch(r"[a-zA-Z-]+", text.rpartition(",")[2])):
                 break
         for part in text.split(","):
-            found.extend(self._range(part))
-        if not self.many and len(found) != 1:
+            ports.extend(self._range(part))
+        if not self.many and len(ports) != 1:
             raise BadToken(f"{text!r} names more than one interface")
-        return tuple(dict.fromkeys(found)), used
+        return tuple(dict.fromkeys(ports)), used
 
     def _range(self, part: str) -> list[int]:
         shape = re.fullmatch(r"([a-zA-Z]+(?:-[a-zA-Z]+)?)((?:\d+/\d+/)?)(\d+)(?:-(\d+))?", part, re.ASCII)

@@ -94,13 +94,13 @@ def _switchport(session: Session, match: Match[Any]) -> list[str]:
 def port_view(device: SwitchDevice, port: Port) -> PortView:
     """Collect what shows need of one port; a LAG is up if a member is."""
     config = cast("Config", device.personality.config)
-    own = config.ports[port.number]
+    port_config = config.ports[port.number]
     return PortView(
         port,
-        own,
+        port_config,
         device.engine.port(port.engine_port),
-        config.flow_control or own.flow_control,
-        config.spanning_tree and own.spanning_tree,
+        config.flow_control or port_config.flow_control,
+        config.spanning_tree and port_config.spanning_tree,
     )
 
 
@@ -197,9 +197,9 @@ def _addresses(session: Session, match: Match[Any]) -> list[str]:
         port = device.port_of_engine(entry["port"])
         if port is not None:
             rows.append(FdbRow(entry["vid"], entry["mac"], port, entry["static"]))
-    wanted = match.get("port")
-    if wanted is not None:
-        rows = [r for r in rows if r.port is not None and r.port.number in wanted.numbers]
+    one_port = match.get("port")
+    if one_port is not None:
+        rows = [r for r in rows if r.port is not None and r.port.number in one_port.numbers]
     if match.get("vid") is not None:
         rows = [r for r in rows if r.vid == match.get("vid")]
     if match.get("mac") is not None:

@@ -33,7 +33,7 @@ class PortView:
     spanning_tree: bool
 
 
-_ALL = (
+_STATUS_COLUMNS = (
     Column(("", "Intf"), 9),
     Column(("", "Type"), 6),
     Column(("Admin", "Mode"), 9),
@@ -106,7 +106,7 @@ def port_all(views: Iterable[PortView]) -> list[str]:
                 "No" if lag else "Yes",
             )
         )
-    return table(_ALL, rows)
+    return table(_STATUS_COLUMNS, rows)
 
 
 def port_status(views: Iterable[PortView]) -> list[str]:

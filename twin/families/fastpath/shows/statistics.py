@@ -135,12 +135,12 @@ class Statistics:
             self._schedule()
 
     def _lpi_us(self) -> dict[int, int]:
-        found = {}
+        durations = {}
         for port in self._device.ports:
             if not port.is_lag:
                 counters = self._counters(port.number)
-                found[port.number] = (counters["tx_lpi_us"] + counters["rx_lpi_us"]) // 2
-        return found
+                durations[port.number] = (counters["tx_lpi_us"] + counters["rx_lpi_us"]) // 2
+        return durations
 
     def _config(self) -> Config:
         return cast("Config", self._device.personality.config)

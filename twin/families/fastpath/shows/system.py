@@ -193,8 +193,10 @@ def address_table(rows: Sequence[FdbRow]) -> list[str]:
 def static_filters(config: Config, ports: Sequence[Port]) -> list[str]:
     """``show mac-address-table static``."""
     rows = []
-    for (vid, mac), wanted in sorted(config.macfilters.items()):
-        names = [",".join(ports[n - 1].name for n in sorted(side)) for side in (wanted.sources, wanted.destinations)]
+    for (vid, mac), macfilter in sorted(config.macfilters.items()):
+        names = [
+            ",".join(ports[n - 1].name for n in sorted(side)) for side in (macfilter.sources, macfilter.destinations)
+        ]
         rows.append((vid, mac_text(mac), *names))
     return ["", *table(_FILTERS, rows)]
 
@@ -219,11 +221,11 @@ def neighbours(ports: Iterable[Port], look_up: Callable[[int], Sequence[Neighbou
         heard = look_up(port.number)
         if not heard:
             lines.append(port.name)
-        for found in heard:
-            name = found.system_name
+        for neighbour in heard:
+            name = neighbour.system_name
             cut = name if len(name) <= 18 else name[:14] + " ..."
-            ids = f"{_upper_mac(found.chassis):<22}{_upper_mac(found.port)[:18]:<20}"
-            lines.append(f"{port.name:<11}{found.number:<8}{ids}{cut}")
+            ids = f"{_upper_mac(neighbour.chassis):<22}{_upper_mac(neighbour.port)[:18]:<20}"
+            lines.append(f"{port.name:<11}{neighbour.number:<8}{ids}{cut}")
     return lines
 
 
@@ -231,9 +233,9 @@ def _upper_mac(name: str) -> str:
     return name.upper() if _MAC.fullmatch(name) else name
 
 
-def users(known: Iterable[User]) -> list[str]:
+def users(accounts: Iterable[User]) -> list[str]:
     """``show users``: firmware 12 says Privilege-15 and Privilege-1."""
-    return ["", *table(_USERS, [(u.name, f"Privilege-{u.privilege}") for u in known])]
+    return ["", *table(_USERS, [(u.name, f"Privilege-{u.privilege}") for u in accounts])]
 
 
 def port_channels(config: Config, ports: Sequence[Port], up: Callable[[int], bool]) -> list[str]:

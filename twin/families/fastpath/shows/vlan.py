@@ -70,16 +70,16 @@ def vlan_members(config: Config, ports: Sequence[Port], vid: int) -> list[str]:
     vids = frozenset(config.vlans)
     rows = []
     for port in ports:
-        own = config.ports[port.number]
-        now = membership(own, vids)
+        port_config = config.ports[port.number]
+        now = membership(port_config, vids)
         member = vid in now.member
-        if own.mode in {"access", "trunk"}:
+        if port_config.mode in {"access", "trunk"}:
             configured = "Include" if member else "Autodetect"
-        elif vid in own.exclude:
+        elif vid in port_config.exclude:
             configured = "Exclude"
         else:
-            configured = "Include" if vid in own.include else "Autodetect"
-        tagged = vid in (now.tagged if own.mode in {"access", "trunk"} else own.tagging)
+            configured = "Include" if vid in port_config.include else "Autodetect"
+        tagged = vid in (now.tagged if port_config.mode in {"access", "trunk"} else port_config.tagging)
         rows.append((port.name, "Include" if member else "Exclude", configured, "Tagged" if tagged else "Untagged"))
     return [
         f"VLAN ID: {vid}",
@@ -105,22 +105,23 @@ def switchport(config: Config, ports: Iterable[Port]) -> list[str]:
     """``show interfaces switchport``: every stored line; the mode says which are active."""
     lines: list[str] = []
     for port in ports:
-        own = config.ports[port.number]
-        general_tagged = own.include & own.tagging
+        settings = config.ports[port.number]
+        general_tagged = settings.include & settings.tagging
+        allowed = "All" if settings.allowed is None else format_list(settings.allowed)
         lines += [
             f"Port: {port.name}",
-            f"VLAN Membership Mode: {(own.mode or 'general').capitalize()}",
-            f"Access Mode VLAN: {_named(config, own.access_vid)}",
-            f"General Mode PVID: {_named(config, own.pvid)}",
-            f"General Mode Ingress Filtering: {'Enabled' if own.ingress_filter else 'Disabled'}",
-            f"General Mode Acceptable Frame Type: {_ACCEPT[own.acceptable].capitalize()}",
+            f"VLAN Membership Mode: {(settings.mode or 'general').capitalize()}",
+            f"Access Mode VLAN: {_named(config, settings.access_vid)}",
+            f"General Mode PVID: {_named(config, settings.pvid)}",
+            f"General Mode Ingress Filtering: {'Enabled' if settings.ingress_filter else 'Disabled'}",
+            f"General Mode Acceptable Frame Type: {_ACCEPT[settings.acceptable].capitalize()}",
             "General Mode Dynamically Added VLANs:",
-            f"General Mode Untagged VLANs: {format_list(own.include - general_tagged)}".rstrip(),
+            f"General Mode Untagged VLANs: {format_list(settings.include - general_tagged)}".rstrip(),
             f"General Mode Tagged VLANs: {format_list(general_tagged)}".rstrip(),
-            f"General Mode Forbidden VLANs: {format_list(own.exclude)}".rstrip(),
-            f"Trunking Mode Native VLAN: {_named(config, own.native_vid)}",
+            f"General Mode Forbidden VLANs: {format_list(settings.exclude)}".rstrip(),
+            f"Trunking Mode Native VLAN: {_named(config, settings.native_vid)}",
             "Trunking Mode Native VLAN tagging: Disable",
-            f"Trunking Mode VLANs Enabled: {'All' if own.allowed is None else format_list(own.allowed)}".rstrip(),
+            f"Trunking Mode VLANs Enabled: {allowed}".rstrip(),
             "Protected Port: False",
             "",
         ]
