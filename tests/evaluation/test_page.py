@@ -20,7 +20,6 @@ _NOT_YET = {
     "replay-closed-loop-joules",
     "replay-closed-loop-sleep",
     "replay-collectives",
-    "replay-loggopsim",
     "simulate-two-processes",
     "tcep-bound",
 }
