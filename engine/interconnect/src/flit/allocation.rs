@@ -3,6 +3,7 @@
 use super::state::{FREE, Inputs, Numbering, Outputs};
 use crate::network::{Network, PortId, RouterId};
 use crate::parameters::{RouterParameters, Switching};
+use crate::routing::Request;
 
 /// The best claim so far on an input or output: the one with the lowest key.
 #[derive(Copy, Clone, Debug)]
@@ -57,6 +58,38 @@ fn next(position: u32, size: u32) -> u32 {
     } else {
         position + 1
     }
+}
+
+/// The number of the request that an input VC makes, and the open output VC that it is for: the next one from the
+/// pointer on, on a ring of a size, within the highest priority.
+fn best_request<'a>(
+    numbering: Numbering,
+    requests: impl Iterator<Item = (u32, &'a Request)>,
+    (pointer, size): (u32, u32),
+    is_open: impl Fn(u32) -> bool,
+) -> Option<(u32, u32)> {
+    let mut best: Option<(u8, u32, u32, u32)> = None;
+    for (number, request) in requests {
+        let priority = 255 - request.priority;
+        if best.is_some_and(|(least, ..)| least < priority) {
+            continue;
+        }
+        let low = numbering.number(request.port, request.first_vc);
+        let high = numbering.number(request.port, request.last_vc);
+        let from = if (low..=high).contains(&pointer) {
+            pointer
+        } else {
+            low
+        };
+        let Some(output) = (from..=high).chain(low..from).find(|&own| is_open(own)) else {
+            continue;
+        };
+        let rank = (priority, steps(output, pointer, size), number, output);
+        if best.is_none_or(|best| rank < best) {
+            best = Some(rank);
+        }
+    }
+    best.map(|(_, _, request, output)| (request, output))
 }
 
 impl Allocator {
@@ -129,30 +162,10 @@ impl Allocator {
         };
         for &input in waiting {
             let pointer = base + self.vc_in[input as usize];
-            let mut best: Option<(u8, u32, u32, u32)> = None;
-            for (number, request) in inputs.requests(input as usize) {
-                let priority = 255 - request.priority;
-                if best.is_some_and(|(least, ..)| least < priority) {
-                    continue;
-                }
-                let low = self.numbering.number(request.port, request.first_vc);
-                let high = self.numbering.number(request.port, request.last_vc);
-                // The first open one on the ring, from the pointer on.
-                let from = if (low..=high).contains(&pointer) {
-                    pointer
-                } else {
-                    low
-                };
-                let Some(output) = (from..=high).chain(low..from).find(|&own| is_open(own)) else {
-                    continue;
-                };
-                let key = steps(output, pointer, size);
-                let rank = (priority, key, number, output);
-                if best.is_none_or(|best| rank < best) {
-                    best = Some(rank);
-                }
-            }
-            let Some((_, _, request, output)) = best else {
+            let requests = inputs.requests(input as usize);
+            let ring = (pointer, size);
+            let Some((request, output)) = best_request(self.numbering, requests, ring, is_open)
+            else {
                 continue;
             };
             let local = output - base;
