@@ -85,8 +85,6 @@ impl Destinations {
     /// # Errors
     /// If the pattern does not fit the number of nodes.
     pub fn new(pattern: &Pattern, nodes: u32, rng: &mut Rng) -> Result<Self, SimulationError> {
-        let bits = nodes.trailing_zeros();
-        let power = nodes.is_power_of_two() && nodes > 1;
         let mut job_of = None;
         let kind = match pattern {
             Pattern::Uniform => Kind::Uniform { itself: true },
@@ -102,93 +100,42 @@ impl Destinations {
             Pattern::Neighbour { base, digits } => {
                 Kind::Fixed(digits_moved("neighbour", nodes, *base, *digits, |_| 1)?)
             }
-            Pattern::BitComplement | Pattern::Shuffle if !power => {
-                return SimulationError::traffic(format!(
-                    "bit complement and shuffle need a power of two of nodes, not {nodes}"
-                ));
+            Pattern::BitComplement => {
+                Kind::Fixed(bits_moved(COMPLEMENT, nodes, |node, _| nodes - 1 - node)?)
             }
-            Pattern::BitComplement => Kind::Fixed((0..nodes).rev().collect()),
-            Pattern::Shuffle => Kind::Fixed(
-                (0..nodes)
-                    .map(|node| ((node << 1) % nodes) | (node >> (bits - 1)))
-                    .collect(),
-            ),
-            Pattern::Hotspots { nodes: hot, share } => {
-                if hot.is_empty()
-                    || hot.iter().any(|&node| node >= nodes)
-                    || !(0.0..=1.0).contains(share)
-                {
-                    return SimulationError::traffic(format!(
-                        "hotspots are nodes from 0 to {} with a share of the packets from 0 to 1",
-                        nodes - 1
-                    ));
-                }
-                Kind::Hotspots {
-                    nodes: hot.clone(),
-                    share: *share,
-                }
-            }
-            Pattern::NextGroup { size } => {
-                if *size == 0 || nodes % size != 0 {
-                    return SimulationError::traffic(format!(
-                        "{nodes} nodes are no groups of {size}"
-                    ));
-                }
-                Kind::NextGroup { size: *size }
-            }
-            Pattern::BitReversal if !power => {
-                return SimulationError::traffic(format!(
-                    "bit reversal needs a power of two of nodes, not {nodes}"
-                ));
-            }
-            Pattern::BitReversal => Kind::Fixed(
-                (0..nodes)
-                    .map(|node| node.reverse_bits() >> (u32::BITS - bits))
-                    .collect(),
-            ),
-            Pattern::Transpose if !power || bits % 2 == 1 => {
-                return SimulationError::traffic(format!(
-                    "transpose needs an even power of two of nodes, not {nodes}"
-                ));
+            Pattern::Shuffle => Kind::Fixed(bits_moved(COMPLEMENT, nodes, |node, bits| {
+                ((node << 1) % nodes) | (node >> (bits - 1))
+            })?),
+            Pattern::BitReversal => {
+                let needs = ("bit reversal needs a power of two", 1);
+                Kind::Fixed(bits_moved(needs, nodes, |node, bits| {
+                    node.reverse_bits() >> (u32::BITS - bits)
+                })?)
             }
             Pattern::Transpose => {
-                let half = bits / 2;
-                let low = (1 << half) - 1;
-                Kind::Fixed(
-                    (0..nodes)
-                        .map(|node| (node >> half) | ((node & low) << half))
-                        .collect(),
-                )
+                let needs = ("transpose needs an even power of two", 2);
+                Kind::Fixed(bits_moved(needs, nodes, |node, bits| {
+                    let half = bits / 2;
+                    (node >> half) | ((node & ((1 << half) - 1)) << half)
+                })?)
             }
-            Pattern::Given { to } => {
-                if to.len() != nodes as usize || to.iter().any(|&node| node >= nodes) {
-                    return SimulationError::traffic(format!(
-                        "{nodes} nodes need as many destinations, from 0 to {}",
-                        nodes - 1
-                    ));
-                }
-                Kind::Fixed(to.clone())
+            Pattern::Hotspots { nodes: hot, share } => hotspots(hot, *share, nodes)?,
+            Pattern::NextGroup { size } if *size == 0 || nodes % size != 0 => {
+                return SimulationError::traffic(format!("{nodes} nodes are no groups of {size}"));
             }
+            Pattern::NextGroup { size } => Kind::NextGroup { size: *size },
+            Pattern::Given { to } => Kind::Fixed(given(to, nodes)?),
             Pattern::Permutation if nodes < 2 => {
                 return SimulationError::traffic(
                     "a permutation without fixed points needs two nodes",
                 );
             }
-            Pattern::Permutation => {
-                let all: Vec<NodeId> = (0..nodes).collect();
-                let mut dests = vec![0; nodes as usize];
-                derange(&all, &mut dests, rng);
-                Kind::Fixed(dests)
-            }
+            Pattern::Permutation => Kind::Fixed(deranged(&[(0..nodes).collect()], nodes, rng)),
             Pattern::Jobs { sizes, permutation } => {
                 let (jobs, members) = jobs(sizes, nodes, rng)?;
                 job_of = Some(jobs);
                 if *permutation {
-                    let mut dests = vec![0; nodes as usize];
-                    for own in &members {
-                        derange(own, &mut dests, rng);
-                    }
-                    Kind::Fixed(dests)
+                    Kind::Fixed(deranged(&members, nodes, rng))
                 } else {
                     Kind::Jobs(members)
                 }
@@ -240,6 +187,48 @@ impl Destinations {
     }
 }
 
+/// What a pattern needs, and what the number of a node's bits is a multiple of.
+type Needs = (&'static str, u32);
+
+const COMPLEMENT: Needs = ("bit complement and shuffle need a power of two", 1);
+
+/// Each node's destination by its number and the number of its bits.
+fn bits_moved(
+    (needs, multiple): Needs,
+    nodes: u32,
+    moved: impl Fn(u32, u32) -> u32,
+) -> Result<Vec<NodeId>, SimulationError> {
+    let bits = nodes.trailing_zeros();
+    if nodes < 2 || !nodes.is_power_of_two() || bits % multiple != 0 {
+        return SimulationError::traffic(format!("{needs} of nodes, not {nodes}"));
+    }
+    Ok((0..nodes).map(|node| moved(node, bits)).collect())
+}
+
+fn hotspots(hot: &[NodeId], share: f64, nodes: u32) -> Result<Kind, SimulationError> {
+    let all_there = !hot.is_empty() && hot.iter().all(|&node| node < nodes);
+    if !all_there || !(0.0..=1.0).contains(&share) {
+        return SimulationError::traffic(format!(
+            "hotspots are nodes from 0 to {} with a share of the packets from 0 to 1",
+            nodes - 1
+        ));
+    }
+    Ok(Kind::Hotspots {
+        nodes: hot.to_vec(),
+        share,
+    })
+}
+
+fn given(to: &[NodeId], nodes: u32) -> Result<Vec<NodeId>, SimulationError> {
+    if to.len() != nodes as usize || to.iter().any(|&node| node >= nodes) {
+        return SimulationError::traffic(format!(
+            "{nodes} nodes need as many destinations, from 0 to {}",
+            nodes - 1
+        ));
+    }
+    Ok(to.to_vec())
+}
+
 /// Each node's destination where every digit of its number to a base is increased, around.
 fn digits_moved(
     name: &str,
@@ -265,15 +254,19 @@ fn digits_moved(
     Ok((0..nodes).map(moved).collect())
 }
 
-/// Give each of `members` another one of them as its destination: a random cyclic permutation (Sattolo 1986).
-fn derange(members: &[NodeId], dests: &mut [NodeId], rng: &mut Rng) {
-    let mut order = members.to_vec();
-    for last in (1..order.len()).rev() {
-        order.swap(last, rng.below(last as u32) as usize);
+/// Each node's destination: another node of its group, by a random cyclic permutation (Sattolo 1986).
+fn deranged(groups: &[Vec<NodeId>], nodes: u32, rng: &mut Rng) -> Vec<NodeId> {
+    let mut dests = vec![0; nodes as usize];
+    for members in groups {
+        let mut order = members.clone();
+        for last in (1..order.len()).rev() {
+            order.swap(last, rng.below(last as u32) as usize);
+        }
+        for (&from, to) in members.iter().zip(order) {
+            dests[from as usize] = to;
+        }
     }
-    for (&from, to) in members.iter().zip(order) {
-        dests[from as usize] = to;
-    }
+    dests
 }
 
 /// Each node's job, and the jobs' nodes.

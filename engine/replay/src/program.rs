@@ -398,46 +398,8 @@ impl Reader<'_> {
         };
         Ok(match row.call {
             0 => Op::Compute,
-            1..=6 => Op::Send {
-                mode: match row.call {
-                    1 | 4 => SendMode::Standard,
-                    2 | 5 => SendMode::Synchronous,
-                    _ => SendMode::Buffered,
-                },
-                channel: match self.peer(row, size)? {
-                    Some(rank) => {
-                        let place = (row.communicator, rank);
-                        Some(number(&mut self.channels, &mut self.out.channels, place))
-                    }
-                    None if row.peer == ANY => {
-                        return self.fail("a send goes to no certain rank");
-                    }
-                    None => None,
-                },
-                tag: row.tag,
-                bytes,
-                request: if row.call > 3 {
-                    Some(self.request(row.request)?)
-                } else {
-                    None
-                },
-            },
-            7 | 8 => Op::Receive {
-                from: match self.peer(row, size)? {
-                    Some(rank) => {
-                        let place = (row.communicator, rank);
-                        Source::Lane(number(&mut self.lanes, &mut self.out.lanes, place))
-                    }
-                    None if row.peer == ANY => Source::Any,
-                    None => Source::Nobody,
-                },
-                tag: (row.tag != ANY).then_some(row.tag),
-                request: if row.call == 8 {
-                    Some(self.request(row.request)?)
-                } else {
-                    None
-                },
-            },
+            1..=6 => self.send(row, size, bytes)?,
+            7 | 8 => self.receive(row, size)?,
             9 => Op::Wait,
             10 => Op::Cancel {
                 request: self.request(row.request)?,
@@ -447,26 +409,75 @@ impl Reader<'_> {
                 behind: 0,
             },
             41 => Op::End,
-            number => match KINDS.iter().find(|(own, _)| *own == number) {
-                Some(&(_, kind)) => Op::Collective {
-                    kind,
-                    root: match u32::try_from(row.peer) {
-                        Ok(root) if root < size => root,
-                        Ok(root) => {
-                            return self.fail(format!("its root is {root} of {size} ranks"));
-                        }
-                        Err(_) => 0,
-                    },
-                    bytes,
-                    in_place: row.flags & IN_PLACE != 0,
-                    commutative: row.flags & NOT_COMMUTATIVE == 0,
-                    request: if row.request >= 0 {
-                        Some(self.request(row.request)?)
-                    } else {
-                        None
-                    },
-                },
-                None => return self.fail(format!("there is no call {number}")),
+            _ => self.collective(row, size, bytes)?,
+        })
+    }
+
+    fn send(&mut self, row: &Row, size: u32, bytes: u64) -> Result<Op, ReplayError> {
+        Ok(Op::Send {
+            mode: match row.call {
+                1 | 4 => SendMode::Standard,
+                2 | 5 => SendMode::Synchronous,
+                _ => SendMode::Buffered,
+            },
+            channel: match self.peer(row, size)? {
+                Some(rank) => {
+                    let place = (row.communicator, rank);
+                    Some(number(&mut self.channels, &mut self.out.channels, place))
+                }
+                None if row.peer == ANY => {
+                    return self.fail("a send goes to no certain rank");
+                }
+                None => None,
+            },
+            tag: row.tag,
+            bytes,
+            request: if row.call > 3 {
+                Some(self.request(row.request)?)
+            } else {
+                None
+            },
+        })
+    }
+
+    fn receive(&mut self, row: &Row, size: u32) -> Result<Op, ReplayError> {
+        Ok(Op::Receive {
+            from: match self.peer(row, size)? {
+                Some(rank) => {
+                    let place = (row.communicator, rank);
+                    Source::Lane(number(&mut self.lanes, &mut self.out.lanes, place))
+                }
+                None if row.peer == ANY => Source::Any,
+                None => Source::Nobody,
+            },
+            tag: (row.tag != ANY).then_some(row.tag),
+            request: if row.call == 8 {
+                Some(self.request(row.request)?)
+            } else {
+                None
+            },
+        })
+    }
+
+    fn collective(&mut self, row: &Row, size: u32, bytes: u64) -> Result<Op, ReplayError> {
+        let Some(&(_, kind)) = KINDS.iter().find(|(own, _)| *own == row.call) else {
+            return self.fail(format!("there is no call {}", row.call));
+        };
+        let root = match u32::try_from(row.peer) {
+            Ok(root) if root < size => root,
+            Ok(root) => return self.fail(format!("its root is {root} of {size} ranks")),
+            Err(_) => 0,
+        };
+        Ok(Op::Collective {
+            kind,
+            root,
+            bytes,
+            in_place: row.flags & IN_PLACE != 0,
+            commutative: row.flags & NOT_COMMUTATIVE == 0,
+            request: if row.request >= 0 {
+                Some(self.request(row.request)?)
+            } else {
+                None
             },
         })
     }

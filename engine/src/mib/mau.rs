@@ -83,7 +83,6 @@ pub fn put(table: &mut TableBuilder, copy: &SwitchCopy) {
     for port in copy.ports.iter().filter(|port| !port.place.is_lag) {
         let state = &port.state;
         let index = [port.place.if_index, 1];
-        let speeds = abilities(port);
         let wanted = state.advertised_mbps.iter().max().copied().unwrap_or(0);
         let mut mau = |column: u32, value: Value| {
             table.put(&[&MAU[..], &[2, 1, 1, column]].concat(), &index, &value)
@@ -113,35 +112,43 @@ pub fn put(table: &mut TableBuilder, copy: &SwitchCopy) {
         mau(9, Value::Counter32(0));
         mau(11, Value::oid(&mau_type(wanted)));
         mau(12, Value::truth(true));
-        mau(13, Value::octets(&type_list(&speeds)));
-        let mut autoneg = |column: u32, value: Value| {
-            table.put(&[&MAU[..], &[5, 1, 1, column]].concat(), &index, &value)
-        };
-        let complete = state.autoneg && state.oper_up;
-        let offered = if state.autoneg {
-            &state.advertised_mbps[..]
-        } else {
-            &[]
-        };
-        let received = if complete {
-            std::slice::from_ref(&state.speed_mbps)
-        } else {
-            &[]
-        };
-        autoneg(1, Value::truth(state.autoneg));
-        autoneg(2, Value::truth(complete));
-        autoneg(4, Value::Integer(progress(port)));
-        autoneg(8, Value::Integer(NO_RESTART));
-        autoneg(9, Value::octets(&capability(&speeds, true)));
-        autoneg(
-            10,
-            Value::octets(&capability(offered, state.flow_control_admin)),
-        );
-        autoneg(
-            11,
-            Value::octets(&capability(received, state.flow_control_rx)),
-        );
-        autoneg(12, Value::Integer(1));
-        autoneg(13, Value::Integer(1));
+        mau(13, Value::octets(&type_list(&abilities(port))));
+        put_autoneg(table, port);
     }
+}
+
+/// The port's row of ifMauAutoNegTable.
+fn put_autoneg(table: &mut TableBuilder, port: &PortCopy) {
+    let state = &port.state;
+    let index = [port.place.if_index, 1];
+    let mut autoneg = |column: u32, value: Value| {
+        table.put(&[&MAU[..], &[5, 1, 1, column]].concat(), &index, &value)
+    };
+    let complete = state.autoneg && state.oper_up;
+    let offered = if state.autoneg {
+        &state.advertised_mbps[..]
+    } else {
+        &[]
+    };
+    let received = if complete {
+        std::slice::from_ref(&state.speed_mbps)
+    } else {
+        &[]
+    };
+    autoneg(1, Value::truth(state.autoneg));
+    autoneg(2, Value::truth(complete));
+    autoneg(4, Value::Integer(progress(port)));
+    autoneg(8, Value::Integer(NO_RESTART));
+    let speeds = abilities(port);
+    autoneg(9, Value::octets(&capability(&speeds, true)));
+    autoneg(
+        10,
+        Value::octets(&capability(offered, state.flow_control_admin)),
+    );
+    autoneg(
+        11,
+        Value::octets(&capability(received, state.flow_control_rx)),
+    );
+    autoneg(12, Value::Integer(1));
+    autoneg(13, Value::Integer(1));
 }

@@ -11,7 +11,7 @@
 use std::collections::BTreeSet;
 
 use super::{Header, Request, Routing};
-use crate::network::{Network, Peer, PortId};
+use crate::network::{Network, NodeId, Peer, PortId};
 
 /// A virtual channel of a link.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,13 +41,40 @@ pub enum Proof {
 /// Channels held while the walk goes on: a port and the range of virtual channels.
 type Held = Option<(PortId, u8, u8)>;
 
+/// Where a packet stands, what it carries, and what it holds.
+type State = (PortId, Header, Held);
+
+/// What packets to a node begin with, from every router.
+fn starting_states(network: &Network, routing: &Routing, dest: NodeId) -> Vec<State> {
+    let mut starts = Vec::new();
+    let mut states = Vec::new();
+    let mut last_router = None;
+    for source in 0..network.nodes() {
+        let port = network.node_port(source);
+        let router = Some(network.router_of(source));
+        if last_router == router {
+            continue; // Nodes of one router send alike.
+        }
+        last_router = router;
+        routing.starts(routing.header(source, dest), &mut starts);
+        states.extend(starts.iter().map(|start| {
+            // The source is not part of a state: it decides nothing on the way.
+            let header = Header {
+                source: dest,
+                ..*start
+            };
+            (port, header, None)
+        }));
+    }
+    states
+}
+
 /// Prove that a routing on a network is free of deadlock.
 #[must_use]
 pub fn prove(network: &Network, routing: &Routing) -> Proof {
     let vcs = usize::from(routing.vcs());
     let mut edges = vec![BTreeSet::new(); network.ports().len() * vcs];
     let mut used = vec![false; edges.len()];
-    let mut starts = Vec::new();
     let mut requests = Vec::new();
     let mut last_target = None;
     for dest in 0..network.nodes() {
@@ -56,29 +83,8 @@ pub fn prove(network: &Network, routing: &Routing) -> Proof {
             continue;
         }
         last_target = target;
-        let mut seen: BTreeSet<(PortId, Header, Held)> = BTreeSet::new();
-        let mut stack = Vec::new();
-        let mut last_router = None;
-        for source in 0..network.nodes() {
-            let port = network.node_port(source);
-            let router = Some(network.router_of(source));
-            if last_router == router {
-                continue; // Nodes of one router send alike.
-            }
-            last_router = router;
-            routing.starts(routing.header(source, dest), &mut starts);
-            stack.extend(starts.iter().map(|start| {
-                // The source is not part of a state: it decides nothing on the way.
-                (
-                    port,
-                    Header {
-                        source: dest,
-                        ..*start
-                    },
-                    None,
-                )
-            }));
-        }
+        let mut seen: BTreeSet<State> = BTreeSet::new();
+        let mut stack = starting_states(network, routing, dest);
         while let Some(state) = stack.pop() {
             if !seen.insert(state) {
                 continue;

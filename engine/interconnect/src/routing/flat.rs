@@ -188,6 +188,7 @@ impl Flat {
         }
     }
 
+    /// The requests of a packet that is not at its target, added to `out`.
     pub(super) fn requests(
         &self,
         router: RouterId,
@@ -195,113 +196,158 @@ impl Flat {
         header: &Header,
         out: &mut Vec<Request>,
     ) {
-        let trunk = self.shape.trunk;
-        let mut hop = |dimension: usize, coordinate: u32, request: Request| {
-            let port = self.port(router, dimension, coordinate);
-            out.extend((port..port + trunk).map(|port| Request { port, ..request }));
-        };
-        let plain = Request {
-            port: 0,
-            first_vc: 0,
-            last_vc: self.vcs - 1,
-            priority: 0,
-            phase: header.phase,
-            via: header.via,
-        };
-        let within = |half: usize, phase: u8| Request {
-            first_vc: self.halves[half].0,
-            last_vc: self.halves[half].1,
-            phase,
-            ..plain
+        let mut ways = Ways {
+            flat: self,
+            router,
+            header,
+            out,
         };
         match self.algorithm {
-            Algorithm::MinimalAdaptive | Algorithm::MinimalAwake => {
-                let mut first = true;
-                for d in 0..self.shape.sizes.len() {
-                    let wanted = self.coordinate(header.target, d);
-                    if self.coordinate(router, d) == wanted {
-                        continue;
-                    }
-                    let adaptive = Request {
-                        first_vc: 1,
-                        priority: 1,
-                        ..plain
-                    };
-                    hop(d, wanted, adaptive);
-                    if first {
-                        hop(
-                            d,
-                            wanted,
-                            Request {
-                                last_vc: 0,
-                                ..plain
-                            },
-                        );
-                        first = false;
-                    }
-                }
+            Algorithm::MinimalAdaptive | Algorithm::MinimalAwake => ways.adaptive(),
+            Algorithm::Ugal => ways.on_leg(),
+            Algorithm::Progressive | Algorithm::PowerAware => ways.progressive(in_port),
+            Algorithm::Staged => ways.staged(),
+            _ => ways.dimension_order(),
+        }
+    }
+}
+
+/// The requests of a packet at a router, as they are collected.
+struct Ways<'a> {
+    flat: &'a Flat,
+    router: RouterId,
+    header: &'a Header,
+    out: &'a mut Vec<Request>,
+}
+
+impl Ways<'_> {
+    /// A request on all virtual channels that leaves the packet's phase as it is.
+    fn plain(&self) -> Request {
+        Request {
+            port: 0,
+            first_vc: 0,
+            last_vc: self.flat.vcs - 1,
+            priority: 0,
+            phase: self.header.phase,
+            via: self.header.via,
+        }
+    }
+
+    /// A request on half of the virtual channels, in a phase.
+    fn within(&self, half: usize, phase: u8) -> Request {
+        let (first_vc, last_vc) = self.flat.halves[half];
+        Request {
+            first_vc,
+            last_vc,
+            phase,
+            ..self.plain()
+        }
+    }
+
+    /// Ask for every link of the trunk to a coordinate.
+    fn hop(&mut self, dimension: usize, coordinate: u32, request: Request) {
+        let port = self.flat.port(self.router, dimension, coordinate);
+        self.out
+            .extend((port..port + self.flat.shape.trunk).map(|port| Request { port, ..request }));
+    }
+
+    fn dimension_order(&mut self) {
+        let target = self.header.target;
+        if let Some(d) = self.flat.difference(self.router, target) {
+            self.hop(d, self.flat.coordinate(target, d), self.plain());
+        }
+    }
+
+    fn adaptive(&mut self) {
+        let (flat, plain) = (self.flat, self.plain());
+        let mut first = true;
+        for d in 0..flat.shape.sizes.len() {
+            let wanted = flat.coordinate(self.header.target, d);
+            if flat.coordinate(self.router, d) == wanted {
+                continue;
             }
-            Algorithm::Ugal => {
-                let (goal, (first_vc, last_vc), phase) = self.leg(router, header);
-                if let Some(d) = self.difference(router, goal) {
-                    let request = Request {
-                        first_vc,
-                        last_vc,
-                        phase,
-                        ..plain
-                    };
-                    hop(d, self.coordinate(goal, d), request);
-                }
-            }
-            Algorithm::Progressive | Algorithm::PowerAware => {
-                let Some(d) = self.difference(router, header.target) else {
-                    return;
+            let adaptive = Request {
+                first_vc: 1,
+                priority: 1,
+                ..plain
+            };
+            self.hop(d, wanted, adaptive);
+            if first {
+                let escape = Request {
+                    last_vc: 0,
+                    ..plain
                 };
-                let [own, wanted] = [router, header.target].map(|r| self.coordinate(r, d));
-                let local = in_port - self.first_port[router as usize];
-                let misrouted = header.phase == OUTBOUND
-                    && local >= self.before[d]
-                    && local < self.before[d] + (self.shape.sizes[d] - 1) * trunk;
-                if misrouted {
-                    hop(d, wanted, within(1, 0));
-                    if self.algorithm == Algorithm::PowerAware && own != 0 && wanted != 0 {
-                        hop(d, 0, within(0, OUTBOUND));
-                    }
-                    return;
-                }
-                hop(d, wanted, Request { phase: 0, ..plain });
-                for over in (0..self.shape.sizes[d]).filter(|&c| c != own && c != wanted) {
-                    hop(d, over, within(0, OUTBOUND));
-                }
+                self.hop(d, wanted, escape);
+                first = false;
             }
-            Algorithm::Staged => {
-                let Some(d) = self.difference(router, header.target) else {
-                    return;
-                };
-                let half = if d == ROW { plain } else { within(1, INBOUND) };
-                let wanted = self.coordinate(header.target, d);
-                hop(
-                    d,
-                    wanted,
-                    Request {
-                        phase: INBOUND,
-                        ..half
-                    },
-                );
-                if header.phase == INBOUND {
-                    return;
-                }
-                let own = self.coordinate(router, COLUMN);
-                let direct = |row: u32| d == COLUMN && row == wanted;
-                for row in (0..self.shape.sizes[COLUMN]).filter(|&r| r != own && !direct(r)) {
-                    hop(COLUMN, row, within(0, INBOUND));
-                }
+        }
+    }
+
+    fn on_leg(&mut self) {
+        let (goal, (first_vc, last_vc), phase) = self.flat.leg(self.router, self.header);
+        if let Some(d) = self.flat.difference(self.router, goal) {
+            let request = Request {
+                first_vc,
+                last_vc,
+                phase,
+                ..self.plain()
+            };
+            self.hop(d, self.flat.coordinate(goal, d), request);
+        }
+    }
+
+    fn progressive(&mut self, in_port: PortId) {
+        let (flat, target) = (self.flat, self.header.target);
+        let Some(d) = flat.difference(self.router, target) else {
+            return;
+        };
+        let [own, wanted] = [self.router, target].map(|r| flat.coordinate(r, d));
+        let local = in_port - flat.first_port[self.router as usize];
+        let misrouted = self.header.phase == OUTBOUND
+            && local >= flat.before[d]
+            && local < flat.before[d] + (flat.shape.sizes[d] - 1) * flat.shape.trunk;
+        if misrouted {
+            self.hop(d, wanted, self.within(1, 0));
+            if flat.algorithm == Algorithm::PowerAware && own != 0 && wanted != 0 {
+                self.hop(d, 0, self.within(0, OUTBOUND));
             }
-            _ => {
-                if let Some(d) = self.difference(router, header.target) {
-                    hop(d, self.coordinate(header.target, d), plain);
-                }
-            }
+            return;
+        }
+        let direct = Request {
+            phase: 0,
+            ..self.plain()
+        };
+        self.hop(d, wanted, direct);
+        let detour = self.within(0, OUTBOUND);
+        for over in (0..flat.shape.sizes[d]).filter(|&c| c != own && c != wanted) {
+            self.hop(d, over, detour);
+        }
+    }
+
+    fn staged(&mut self) {
+        let (flat, target) = (self.flat, self.header.target);
+        let Some(d) = flat.difference(self.router, target) else {
+            return;
+        };
+        let half = if d == ROW {
+            self.plain()
+        } else {
+            self.within(1, INBOUND)
+        };
+        let wanted = flat.coordinate(target, d);
+        let direct = Request {
+            phase: INBOUND,
+            ..half
+        };
+        self.hop(d, wanted, direct);
+        if self.header.phase == INBOUND {
+            return;
+        }
+        let own = flat.coordinate(self.router, COLUMN);
+        let is_direct = |row: u32| d == COLUMN && row == wanted;
+        let detour = self.within(0, INBOUND);
+        for row in (0..flat.shape.sizes[COLUMN]).filter(|&r| r != own && !is_direct(r)) {
+            self.hop(COLUMN, row, detour);
         }
     }
 }
