@@ -50,8 +50,8 @@ def read_agent_file(path: Path, agent: str) -> AgentFile:
     reader = StreamReader()
     rows: list[Mapping[str, Any]] = []
     try:
-        for found in read_json_lines(path, lambda line: _usable(path, agent, reader, line)):
-            rows += found
+        for row in read_json_lines(path, lambda line: _usable(path, agent, reader, line)):
+            rows += row
     except FileNotFoundError as error:
         raise LabError(f"{path} is missing: measure it again.") from error
     if not reader.header:
@@ -64,10 +64,10 @@ def header_of(path: Path) -> Mapping[str, Any]:
     try:
         with path.open("rb") as lines:
             line = lines.readline(_LONGEST_HEADER)
-        found: Mapping[str, Any] = safe_tree(parse_object(line.decode()))
+        header: Mapping[str, Any] = safe_tree(parse_object(line.decode()))
     except (OSError, ValueError):
         return {}
-    return found
+    return header
 
 
 def _usable(path: Path, agent: str, reader: StreamReader, line: bytes) -> list[Mapping[str, Any]]:
@@ -104,8 +104,8 @@ def _check_header(path: Path, agent: str, header: Mapping[str, Any]) -> None:
 def _by_column(agent: str, header: Mapping[str, Any], row: Row) -> Mapping[str, Any]:
     """A row by the columns that readers know; ValueError if it lacks a value, or has one of another kind."""
     cells = dict(zip(names_of(header), row, strict=True))
-    known = {name: cell for name, cell in cells.items() if name in _PLACES[agent]}
-    for name, cell in known.items():
+    placed = {name: cell for name, cell in cells.items() if name in _PLACES[agent]}
+    for name, cell in placed.items():
         if cell is None and name in _ALWAYS[agent]:
             raise ValueError(f"a row has no {name}")
         if isinstance(cell, list) != name.endswith("_gaps"):
@@ -118,4 +118,4 @@ def _by_column(agent: str, header: Mapping[str, Any], row: Row) -> Mapping[str, 
             raise ValueError(f"a row's {name} is not a whole number")  # noqa: TRY004 - a broken line is a ValueError
         elif agent == "idle_gaps" and cell < 0:
             raise ValueError(f"a row's {name} is negative")
-    return known
+    return placed

@@ -158,8 +158,10 @@ class SwitchPower(_Part):
         return _half(self.bit_picojoule), _half(self.packet_nanojoule)
 
 
-def _half(found: Estimate | None) -> Estimate | None:
-    return None if found is None else Estimate(value=found.value / 2, low=found.low / 2, high=found.high / 2)
+def _half(estimate: Estimate | None) -> Estimate | None:
+    return (
+        None if estimate is None else Estimate(value=estimate.value / 2, low=estimate.low / 2, high=estimate.high / 2)
+    )
 
 
 class NodePower(_Part):
@@ -275,9 +277,9 @@ class Calibration(_Part):
     @classmethod
     def begin(cls, lab: str, lab_digest: str, runs: Iterable[str], **parts: Any) -> "Calibration":
         """A calibration made now by this version."""
-        made = datetime.now(UTC).isoformat(timespec="seconds")
+        begun = datetime.now(UTC).isoformat(timespec="seconds")
         names = tuple(dict.fromkeys(runs))
-        return cls(made=made, lab=lab, lab_digest=lab_digest, runs=names, versions=versions(), **parts)
+        return cls(made=begun, lab=lab, lab_digest=lab_digest, runs=names, versions=versions(), **parts)
 
     def merged(self, later: "Calibration") -> "Calibration":
         """Both together; CalibrationError if the labs differ."""

@@ -154,11 +154,11 @@ def _about(value: float, drawn: Floats) -> Interval:
 
 def by_block(trials: Sequence[Trial], figure: str) -> dict[int, list[float]]:
     """A figure of the valid trials that have it, by block."""
-    found: dict[int, list[float]] = {}
+    values: dict[int, list[float]] = {}
     for trial in trials:
         if trial.valid and figure in trial.figures:
-            found.setdefault(trial.block, []).append(trial.figure(figure).value)
-    return found
+            values.setdefault(trial.block, []).append(trial.figure(figure).value)
+    return values
 
 
 def unit_of(trials: Sequence[Trial], figure: str) -> str:
@@ -205,11 +205,11 @@ class Energies:
         """The energy of a trial; None if a meter does not resolve its window."""
         watt, squares = 0.0, 0.0
         for strip, series in self._series:
-            found = mean_watt_of(series, trial, self._facts, strip)
-            if found is None:
+            mean_watt = mean_watt_of(series, trial, self._facts, strip)
+            if mean_watt is None:
                 return None
-            watt += found.value
-            squares += found.half_width**2
+            watt += mean_watt.value
+            squares += mean_watt.half_width**2
         return Metered(watt, float(np.sqrt(squares)), run_time_s(trial)) if self._series else None
 
 
@@ -217,6 +217,6 @@ def _measured() -> pl.Expr:
     return pl.col("power_watt").is_not_null()
 
 
-def matched(levels: Mapping[str, Level], wanted: Mapping[str, Level]) -> bool:
-    """Whether levels include all `wanted` ones, which a person may have typed: "1" equals 1."""
-    return all(name in levels and str(levels[name]) == str(level) for name, level in wanted.items())
+def matched(levels: Mapping[str, Level], asked_levels: Mapping[str, Level]) -> bool:
+    """Whether levels include all `asked_levels`. A person may have typed these, so "1" equals 1."""
+    return all(name in levels and str(levels[name]) == str(level) for name, level in asked_levels.items())

@@ -87,8 +87,8 @@ class Factors:
 
     def kind(self, name: str) -> str:
         """The kind of a factor."""
-        known = name in LAB_KINDS | _PLACE_KINDS
-        return self.kinds.get(name, name if known else "parameter")
+        is_kind = name in LAB_KINDS | _PLACE_KINDS
+        return self.kinds.get(name, name if is_kind else "parameter")
 
     def configuration_of(self, trial: Trial) -> Configuration:
         """The configuration of a program's trial, including levels that are parameters.
@@ -96,14 +96,14 @@ class Factors:
         A hold threshold is included too: it has no effect with EEE off, so trials with and without EEE are compared at
         the same one.
         """
-        given = {**trial.parameters, **trial.levels}
+        settings = {**trial.parameters, **trial.levels}
         program = trial.program
         if program == _COMMAND:
-            program = command_name(given.get("words", ()))
-            given = {key: _line(value) if key == "words" else value for key, value in given.items()}
-            given = {key: value for key, value in given.items() if key not in _OF_OUTPUT}
+            program = command_name(settings.get("words", ()))
+            settings = {key: _line(value) if key == "words" else value for key, value in settings.items()}
+            settings = {key: value for key, value in settings.items() if key not in _OF_OUTPUT}
         others = (LAB_KINDS - {"hold_us"}) | _PLACE_KINDS
-        kept = {key: value for key, value in given.items() if self.kind(key) not in others}
+        kept = {key: value for key, value in settings.items() if self.kind(key) not in others}
         parameters = tuple(sorted((key, _frozen(value)) for key, value in kept.items()))
         return Configuration(program, trial.hosts, trial.ranks_per_host, parameters)
 
@@ -114,10 +114,10 @@ class Factors:
 
     def state_of(self, trial: Trial) -> State:
         """The state of the lab during a trial."""
-        found = {key: value for key, value in trial.levels.items() if self.kind(key) in LAB_KINDS}
+        levels = {key: value for key, value in trial.levels.items() if self.kind(key) in LAB_KINDS}
         if trial.what == "probe" and (source := trial.parameters.get(STREAM)):
-            found[STREAM] = source
-        return tuple(sorted(found.items()))
+            levels[STREAM] = source
+        return tuple(sorted(levels.items()))
 
     def saves_nothing(self, state: State) -> bool:
         """Whether EEE was off and every link up at full speed. A hold threshold has no effect with EEE off."""

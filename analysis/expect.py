@@ -39,19 +39,19 @@ class Expectation:
     @classmethod
     def of(cls, text: str) -> "Expectation":
         """Read NAME[FACTOR=LEVEL,...] < VALUE UNIT; LabError, with an example, for anything else."""
-        found = _FORM.fullmatch(text)
-        if found is None:
+        match = _FORM.fullmatch(text)
+        if match is None:
             raise LabError(f"'{text}' is no expectation: write NAME, one of < <= > >=, and a value, such as {EXAMPLE}.")
         levels = {}
-        for part in filter(None, (found["levels"] or "").split(",")):
+        for part in filter(None, (match["levels"] or "").split(",")):
             factor, equals, level = (word.strip() for word in part.partition("="))
             if not (factor and equals and level):
                 raise LabError(f"'{part}' in '{text}' is not FACTOR=LEVEL: write, for example, time[eee=on] < 5 s.")
             levels[factor] = level
-        limit = float(found["limit"])
+        limit = float(match["limit"])
         if not math.isfinite(limit):
             raise LabError(f"the limit in '{text}' is not finite: write a number such as 1e6.")
-        return cls(text.strip(), found["name"], levels, found["side"], limit, found["unit"] or "")
+        return cls(text.strip(), match["name"], levels, match["side"], limit, match["unit"] or "")
 
     def holds(self, value: float, limit: float) -> bool:
         """Whether a value is on the expected side of a limit."""
@@ -136,11 +136,11 @@ def _scale(one: Expectation, unit: str) -> float:
     """What the limit is multiplied by, so that it is in the figure's unit."""
     if one.unit == unit or (not one.unit and unit == "1"):
         return 1.0
-    given, own = _parts(one.unit), _parts(unit)
-    if given is not None and own is not None and given[1] == own[1]:
-        return _SCALES[given[0]] / _SCALES[own[0]]
-    said = f"in '{one.unit}'" if one.unit else "without a unit"
-    raise LabError(f"the limit of '{one.text}' is {said}, and {one.name} is {_in(unit)}: write the limit so.")
+    stated_parts, figure_parts = _parts(one.unit), _parts(unit)
+    if stated_parts is not None and figure_parts is not None and stated_parts[1] == figure_parts[1]:
+        return _SCALES[stated_parts[0]] / _SCALES[figure_parts[0]]
+    stated = f"in '{one.unit}'" if one.unit else "without a unit"
+    raise LabError(f"the limit of '{one.text}' is {stated}, and {one.name} is {_in(unit)}: write the limit so.")
 
 
 def _in(unit: str) -> str:
@@ -149,5 +149,5 @@ def _in(unit: str) -> str:
 
 def _parts(unit: str) -> tuple[str, str] | None:
     """Prefix and unit; None for units without prefixes."""
-    found = ((unit[:cut], unit[cut:]) for cut in (0, 1))
-    return next((one for one in found if one[0] in _SCALES and one[1] in _SCALED), None)
+    splits = ((unit[:cut], unit[cut:]) for cut in (0, 1))
+    return next((one for one in splits if one[0] in _SCALES and one[1] in _SCALED), None)

@@ -98,9 +98,9 @@ def of_median(values: Sequence[float], rounds: int = 4000, seed: int = 0) -> Int
     >>> print(of_median([7.0]))
     7 (7 - 7)
     """
-    found = np.asarray(values, dtype=float)
-    if found.size == 0:
+    sample = np.asarray(values, dtype=float)
+    if sample.size == 0:
         raise ValueError("the median of no values is not defined")
-    drawn = np.random.default_rng(seed).choice(found, size=(rounds, found.size))
+    drawn = np.random.default_rng(seed).choice(sample, size=(rounds, sample.size))
     low, high = np.percentile(np.median(drawn, axis=1), (_TAILS_PERCENT[0], _TAILS_PERCENT[2]))
-    return Interval(float(np.median(found)), float(low), float(high))
+    return Interval(float(np.median(sample)), float(low), float(high))

@@ -26,9 +26,9 @@ def read_model(path: Path, model: type[_Model], error_class: type[LabError], com
         raise error_class(str(error)) from error
     if not isinstance(content, dict) or "format" not in content:
         raise error_class(f"{path} has no key `format`, so it is another kind of file: make one with `{command}`.")
-    wanted = model.model_fields["format"].default
-    if content["format"] != wanted:
-        raise error_class(f"{path} has format {content['format']}, not {wanted}: use the version that wrote it.")
+    format_number = model.model_fields["format"].default
+    if content["format"] != format_number:
+        raise error_class(f"{path} has format {content['format']}, not {format_number}: use the version that wrote it.")
     try:
         return model.model_validate(content)
     except ValidationError as error:

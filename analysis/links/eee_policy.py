@@ -285,23 +285,23 @@ def _with_hosts(fit: PolicyFit) -> PolicyFit:
     return replace(fit, path_wake_us=whole, groups=tuple(groups))
 
 
-def _scattered(found: Interval, by_us: float) -> Interval:
+def _scattered(interval: Interval, by_us: float) -> Interval:
     """With the error of software stamps, which chance does not show."""
-    low, high = (float(np.hypot(found.value - end, by_us)) for end in (found.low, found.high))
-    return Interval(found.value, max(found.value - low, 0.0), found.value + high)
+    low, high = (float(np.hypot(interval.value - end, by_us)) for end in (interval.low, interval.high))
+    return Interval(interval.value, max(interval.value - low, 0.0), interval.value + high)
 
 
-def _wider(found: Interval, by_us: float) -> Interval:
-    return Interval(found.value, max(found.low - by_us, 0.0), found.high + by_us)
+def _wider(interval: Interval, by_us: float) -> Interval:
+    return Interval(interval.value, max(interval.low - by_us, 0.0), interval.high + by_us)
 
 
 def _lowest(likelihood: Likelihood, heads: Floats) -> Floats:
     """The hosts' own time after the shortest gap, beside the base."""
     shortest = np.array([likelihood.gap_us.min()])
-    found: Floats = (
+    lowest: Floats = (
         likelihood.rise.mean(shortest)[0] + heads[:, likelihood.terms] @ likelihood.rise.terms(shortest)[:, 0]
     )
-    return found
+    return lowest
 
 
 def _kind(likelihood: Likelihood, times: Drawn | None) -> Kind:

@@ -70,8 +70,8 @@ class HostRise:
 
     def mean(self, gap_us: Floats) -> Floats:
         """The mean rise, shape (n,)."""
-        found: Floats = np.interp(np.log(gap_us), self.knots, self.heights_us)
-        return found + self.step_us * (gap_us > self.step_gap_us)
+        heights_us: Floats = np.interp(np.log(gap_us), self.knots, self.heights_us)
+        return heights_us + self.step_us * (gap_us > self.step_gap_us)
 
     def terms(self, gap_us: Floats) -> Floats:
         """One standard deviation in each uncertain direction, shape (directions, n)."""
@@ -81,8 +81,8 @@ class HostRise:
     def log_prior(self, base_us: Floats, weights: Floats) -> Floats:
         """Log prior of the base and the weights of the terms, shape (candidates,)."""
         scaled = base_us / self.base_scale_us
-        found: Floats = -0.5 * (scaled * scaled + (weights * weights).sum(axis=1))
-        return found
+        log_density: Floats = -0.5 * (scaled * scaled + (weights * weights).sum(axis=1))
+        return log_density
 
 
 def unknown_rise(probes: Probes) -> HostRise:
@@ -195,8 +195,8 @@ class _Line:
 
     def at(self, place: Floats) -> Floats:
         """The mean at logarithms of gaps."""
-        found: Floats = np.interp(place, self.knots, self.solution[: len(self.knots)])
-        return found if self.edge is None else found + self.solution[-1] * (place > self.edge)
+        heights: Floats = np.interp(place, self.knots, self.solution[: len(self.knots)])
+        return heights if self.edge is None else heights + self.solution[-1] * (place > self.edge)
 
 
 def _fit(place: Floats, rtt_us: Floats, knots: int, edge: float | None, rounds: int = _ROUNDS) -> _Line:

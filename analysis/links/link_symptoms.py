@@ -25,9 +25,9 @@ _LEAST_LPI_EVENTS: Final = 3
 
 def symptoms_of(probes: Probes) -> tuple[str, ...]:
     """Sentences about flaps and loss after idle; empty if the path has neither."""
-    found = [*_flaps(probes)]
+    symptoms = [*_flaps(probes)]
     after_idle = _loss_after_idle(probes)
-    return tuple([*found, after_idle] if after_idle else found)
+    return tuple([*symptoms, after_idle] if after_idle else symptoms)
 
 
 def _outages(probes: Probes) -> list[tuple[int, int]]:
@@ -124,11 +124,11 @@ def compare_ends(first: EndView, second: EndView) -> LinkView:
     return LinkView(sleeping, tuple(symptoms))
 
 
-def _sleeps(own: EndView, other: EndView) -> bool | None:
-    counts = [count for count in (own.sent_lpi_count, other.received_lpi_count) if count is not None]
+def _sleeps(end: EndView, other: EndView) -> bool | None:
+    counts = [count for count in (end.sent_lpi_count, other.received_lpi_count) if count is not None]
     if counts:
         return max(counts) >= _LEAST_LPI_EVENTS
-    return False if not own.on or own.active is False else None
+    return False if not end.on or end.active is False else None
 
 
 def at_least(least: Ints, total: int, marked: int, drawn: Ints) -> Floats:

@@ -67,12 +67,12 @@ def groups_of(
             each = [one if first >= second else one[::-1] for one, (first, second) in zip(each, wakes, strict=True)]
             members = members if wakes[0][0] >= wakes[0][1] else members[::-1]
     weights = _standard([times for times, _ in each[0]], standard_us)
-    found = [
+    intervals = [
         _group(one, [groups[number] for groups in each], weights, apart=pair) for number, one in enumerate(members)
     ]
     for rival in rivals:
-        found = [_standing_for(group, rival) for group in found]
-    return which, tuple(found)
+        intervals = [_standing_for(group, rival) for group in intervals]
+    return which, tuple(intervals)
 
 
 def known_members(path: SleepPath, structure: Structure) -> bool:
@@ -109,10 +109,10 @@ def _standing_for(group: GroupFit, rival: Drawn) -> GroupFit:
     """A single group with intervals that contain the times of both groups of a rival, too."""
     times: dict[str, Any] = {}
     for name in TIMES["deep"]:
-        own: Interval = getattr(group, name)
+        interval: Interval = getattr(group, name)
         others = [_bounded([draws[name][:, 0]], [reach[name][:, 0]], apart=True) for draws, reach in rival.by_group()]
         lowest, highest = min(one.low for one in others), max(one.high for one in others)
-        times[name] = Interval(own.value, min(own.low, lowest), max(own.high, highest))
+        times[name] = Interval(interval.value, min(interval.low, lowest), max(interval.high, highest))
     return replace(group, **times)
 
 
@@ -129,12 +129,12 @@ def _bounded(samples: Sequence[Floats], reaches: Sequence[Floats], apart: bool) 
     return Interval(parts[0].value, 0.0 if low < _ZERO_SHARE * high else low, high)
 
 
-def _with_value(found: Interval, values: Floats, weights: Floats) -> Interval:
+def _with_value(interval: Interval, values: Floats, weights: Floats) -> Interval:
     """An interval about the weighted median of values."""
     order = np.argsort(values)
     shares = np.cumsum(weights[order])
     value = float(values[order][int(np.searchsorted(shares, shares[-1] / 2))])
-    return Interval.about(value, found.low, found.high)
+    return Interval.about(value, interval.low, interval.high)
 
 
 def _standard(groups: Sequence[Mapping[str, Floats]], standard_us: float) -> Floats:
@@ -144,5 +144,5 @@ def _standard(groups: Sequence[Mapping[str, Floats]], standard_us: float) -> Flo
     is near, all weigh alike.
     """
     away = sum(((group["sleep_us"][:, 0] - standard_us) / (_TS_SPREAD * standard_us)) ** 2 for group in groups)
-    found: Floats = np.exp(-0.5 * np.minimum(np.asarray(away, dtype=float), _FAR_DISTANCE))
-    return found
+    density: Floats = np.exp(-0.5 * np.minimum(np.asarray(away, dtype=float), _FAR_DISTANCE))
+    return density

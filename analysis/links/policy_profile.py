@@ -36,11 +36,11 @@ def reaches(likelihood: Likelihood, top: Top, chain: Chain, random: np.random.Ge
     start = np.vstack((top.best[None], moved))
     heights = likelihood.log_probability(top.structure, start)
     columns = range(likelihood.common, start.shape[1])
-    found = [
+    ends = [
         [_farthest(likelihood, top, (start, heights), (column, sign), best - DROP, random) for column in columns]
         for sign in (-1.0, 1.0)
     ]
-    return np.array(found)
+    return np.array(ends)
 
 
 def _farthest(
@@ -64,11 +64,11 @@ def _farthest(
         crossed = random.random((count, size)) < 0.9
         crossed[np.arange(count), random.integers(size, size=count)] = True
         tried = np.where(crossed, a + scale * (b - c), population)
-        found = likelihood.log_probability(top.structure, tried)
-        inside, was_inside = found >= least, heights >= least
+        log_densities = likelihood.log_probability(top.structure, tried)
+        inside, was_inside = log_densities >= least, heights >= least
         farther = sign * tried[:, column] > sign * population[:, column]
-        better = np.where(was_inside, inside & farther, inside | (found > heights))
-        population[better], heights[better] = tried[better], found[better]
+        better = np.where(was_inside, inside & farther, inside | (log_densities > heights))
+        population[better], heights[better] = tried[better], log_densities[better]
         value = _far(population, heights, goal, least)
         still = 0 if sign * (value - last) > 1e-3 * max(abs(last), 1.0) else still + 1
         last = value

@@ -68,8 +68,8 @@ def search(likelihood: Likelihood, structures: Iterable[Structure], random: np.r
     for number in range(
         _MOST_REPEATS
     ):  # once in any case: a structure missed narrows what its rivals are claimed to be
-        found = max(top.height for top in first) > likelihood.expected_height - _GOOD_FIT_GAP
-        if number and (found or not np.isfinite(likelihood.expected_height)):
+        is_explained = max(top.height for top in first) > likelihood.expected_height - _GOOD_FIT_GAP
+        if number and (is_explained or not np.isfinite(likelihood.expected_height)):
             break
         first = [_again(likelihood, top, steps, random) for top in first]
     best = max(top.height for top in first)
@@ -132,8 +132,8 @@ def _annealed(
 def _heights(likelihood: Likelihood, structure: Structure, thetas: Floats) -> Floats:
     """Log posterior in parts, so that the walk over echoes stays in the processor's cache."""
     parts = np.array_split(thetas, -(-len(thetas) // 128))
-    found: Floats = np.concatenate([likelihood.log_probability(structure, part, sharp=True) for part in parts])
-    return found
+    heights: Floats = np.concatenate([likelihood.log_probability(structure, part, sharp=True) for part in parts])
+    return heights
 
 
 def _moved(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Top:
@@ -177,7 +177,7 @@ def _swept(
     """Candidates moved along single parameters and pairs of them, by steps of all sizes, while that helps."""
     moves = _moves(likelihood, structure)
     low, high = likelihood.bounds(structure)
-    found = []
+    swept = []
     for one in thetas:
         best, height = one, float(likelihood.log_probability(structure, one[None], sharp=sharp)[0])
         for _ in range(_MOST_SWEEPS):
@@ -192,8 +192,8 @@ def _swept(
                     best, height = tried[place], float(heights[place])
             if height < before + 0.5:
                 break
-        found.append(best)
-    return np.array(found)
+        swept.append(best)
+    return np.array(swept)
 
 
 def _moves(likelihood: Likelihood, structure: Structure) -> list[Floats]:
@@ -203,21 +203,21 @@ def _moves(likelihood: Likelihood, structure: Structure) -> list[Floats]:
     place = {key: start + number for number, key in enumerate(names)}
     sizes = np.geomspace(0.3, 300.0, 14)
     steps = np.concatenate((-sizes, sizes))[:, None]
-    found = []
+    moves = []
     for key, at in place.items():
         scale = 1.0 if key[1] in ("hold_us", "sleep_us", "deep_after_us", "wait_byte") else 0.1
-        found.append(steps * scale * np.eye(size)[at])
+        moves.append(steps * scale * np.eye(size)[at])
         if key[1] == "hold_us":
             others = (place[key[0], name] for name in ("sleep_us", "deep_after_us") if (key[0], name) in place)
-            found += [steps * (np.eye(size)[at] - np.eye(size)[other]) for other in others]
+            moves += [steps * (np.eye(size)[at] - np.eye(size)[other]) for other in others]
     if len(structure.groups) == 2:
         first, second = (len(group.members) for group in structure.groups)
         share = np.eye(size)[place[0, "wake_us"]] / first - np.eye(size)[place[1, "wake_us"]] / second
-        found.append(0.1 * steps * share)
+        moves.append(0.1 * steps * share)
     if (0, "wait_us") in place:
-        found.append(0.1 * steps * (np.eye(size)[place[0, "wake_us"]] - np.eye(size)[place[0, "wait_us"]]))
-    found.append(np.linspace(-2.0, 2.0, 14)[:, None] * np.eye(size)[1])
-    return found
+        moves.append(0.1 * steps * (np.eye(size)[place[0, "wake_us"]] - np.eye(size)[place[0, "wait_us"]]))
+    moves.append(np.linspace(-2.0, 2.0, 14)[:, None] * np.eye(size)[1])
+    return moves
 
 
 def exchangeable(structure: Structure) -> bool:
@@ -250,9 +250,9 @@ def _climb(
         crossed[np.arange(count), random.integers(size, size=count)] = True
         tried = np.where(crossed, moved, population)
         tried[:, 1] = np.maximum(tried[:, 1], least_log_noise)
-        found = likelihood.log_probability(structure, tried, sharp=sharp)
-        better = found > heights
-        population[better], heights[better] = tried[better], found[better]
+        log_densities = likelihood.log_probability(structure, tried, sharp=sharp)
+        better = log_densities > heights
+        population[better], heights[better] = tried[better], log_densities[better]
         top = float(heights.max())
         still = 0 if top > last + 0.05 else still + 1
         last = max(last, top)

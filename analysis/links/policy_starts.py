@@ -38,22 +38,22 @@ def starts(
         head = _common(likelihood, 1, step[0], step[1], random)[0]
         rows.append(np.concatenate((head, _times(structure, random, standard_us, step))))
     low, high = likelihood.bounds(structure)
-    found = np.array(rows)
+    candidates = np.array(rows)
     if structure.groups[0].timing == "coalescing":
-        found[::2, likelihood.common + 2 :] = _waiting(likelihood, len(structure.groups[0].members), steps[0])
+        candidates[::2, likelihood.common + 2 :] = _waiting(likelihood, len(structure.groups[0].members), steps[0])
     margin = (high - low) * random.uniform(1e-6, 1e-3, size=(count, len(low)))
-    found[:, likelihood.common :] = np.clip(found[:, likelihood.common :], low + margin, high - margin)
-    return found
+    candidates[:, likelihood.common :] = np.clip(candidates[:, likelihood.common :], low + margin, high - margin)
+    return candidates
 
 
 def _common(likelihood: Likelihood, count: int, base_us: float, noise_us: float, random: np.random.Generator) -> Floats:
-    found = np.zeros((count, likelihood.common))
-    found[:, 0] = base_us + noise_us * random.normal(size=count) * 0.3
+    common = np.zeros((count, likelihood.common))
+    common[:, 0] = base_us + noise_us * random.normal(size=count) * 0.3
     if likelihood.rise.known:
-        found[:, 0] = likelihood.rise.base_scale_us * random.normal(size=count)
-    found[:, 1] = np.log(max(noise_us, 3 * LEAST_NOISE_US)) + random.normal(size=count) * 0.3
-    found[:, 2:] = random.uniform(size=(count, likelihood.common - 2))
-    return found
+        common[:, 0] = likelihood.rise.base_scale_us * random.normal(size=count)
+    common[:, 1] = np.log(max(noise_us, 3 * LEAST_NOISE_US)) + random.normal(size=count) * 0.3
+    common[:, 2:] = random.uniform(size=(count, likelihood.common - 2))
+    return common
 
 
 def _scale(left_us: Floats) -> float:
@@ -64,7 +64,7 @@ def steps_of(likelihood: Likelihood) -> list[Step]:
     """The best single steps, with plain gaps and with gaps less the wait before, and the best pair of steps."""
     rtt_us = likelihood.rtt_us - likelihood.known_us
     known = likelihood.rise.known
-    found: list[tuple[float, Step]] = []
+    steps: list[tuple[float, Step]] = []
     for gap_us in (likelihood.gap_us, likelihood.rested_us):
         order = np.argsort(gap_us)
         gap, rtt = gap_us[order], rtt_us[order]
@@ -83,9 +83,9 @@ def steps_of(likelihood: Likelihood) -> list[Step]:
                 error = float(np.abs(left).sum())
                 own.append((error, (base_us, _scale(left), edge_us, float(sleep_us), whole_us, 0.0, 1.0)))
         own.sort(key=lambda one: one[0])
-        found += own[:_STEPS_KEPT]
-    found += _pairs(likelihood, rtt_us, found[0][1])
-    return [step for _, step in found]
+        steps += own[:_STEPS_KEPT]
+    steps += _pairs(likelihood, rtt_us, steps[0][1])
+    return [step for _, step in steps]
 
 
 def _pairs(likelihood: Likelihood, rtt_us: Floats, single: Step) -> list[tuple[float, Step]]:
@@ -95,7 +95,7 @@ def _pairs(likelihood: Likelihood, rtt_us: Floats, single: Step) -> list[tuple[f
     reach_us = float(np.quantile(gap, 0.98))
     edges = np.unique(np.append(np.quantile(gap, np.linspace(0.02, 0.98, _PAIR_EDGES)), single[2]))
     rests = [np.where(gap > edge, np.maximum(edge + sleep_us - gap, 0.0), 0.0) for edge in edges]
-    found: list[tuple[float, Step]] = []
+    pairs: list[tuple[float, Step]] = []
     for low, first_us in enumerate(edges):
         short = gap <= first_us
         if short.sum() < 5:
@@ -112,9 +112,9 @@ def _pairs(likelihood: Likelihood, rtt_us: Floats, single: Step) -> list[tuple[f
             left = rest - fast_us * light - whole_us * deep
             share = fast_us / whole_us if whole_us > 0 else 0.5
             step = (base_us, _scale(left), float(first_us), sleep_us, whole_us, float(second_us - first_us), share)
-            found.append((float(np.abs(left).sum()), step))
-    found.sort(key=lambda one: one[0])
-    return found[:_STEPS_KEPT]
+            pairs.append((float(np.abs(left).sum()), step))
+    pairs.sort(key=lambda one: one[0])
+    return pairs[:_STEPS_KEPT]
 
 
 def standard_ts_us(likelihood: Likelihood) -> float:

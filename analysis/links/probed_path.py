@@ -55,14 +55,14 @@ class ProbedPath:
 def shown_in(trial: Trial) -> Shown:
     """What the switches showed before a trial; empty if that was not recorded."""
     try:
-        found = read_object(trial.path(EEE_FILE), "probe again")
+        content = read_object(trial.path(EEE_FILE), "probe again")
     except FileNotFoundError:
         return {}
     except UnreadableFile as error:
         lose(trial.folder / EEE_FILE, error.line, f"it is left out: it {error.sentence}")
         return {}
-    usable = {name: one for name, one in found.items() if isinstance(one, dict) and _is_status(one)}
-    if len(usable) < len(found):
+    usable = {name: one for name, one in content.items() if isinstance(one, dict) and _is_status(one)}
+    if len(usable) < len(content):
         lose(trial.folder / EEE_FILE, 0, "ports whose EEE is not said as yes, no or unknown are left out")
     return usable
 
@@ -95,7 +95,7 @@ def probed_path(
     there = _sending(links, pair[0])
     back = _sending(links[::-1], pair[1])
     silent: list[str] = []
-    found = []
+    probed = []
     for link, end in (*zip(links, there, strict=True), *zip(links[::-1], back, strict=True)):
         byte_us = _byte_us(lab, link, samples, trials)
         active = _in_force(shown, link)
@@ -105,8 +105,8 @@ def probed_path(
             may = False
         if card and may is None:
             silent.append(end.device)
-        found.append(Transmitter(str(end), card=card, may_sleep=may, byte_us=byte_us))
-    first, second = found[: len(links)], found[len(links) :]
+        probed.append(Transmitter(str(end), card=card, may_sleep=may, byte_us=byte_us))
+    first, second = probed[: len(links)], probed[len(links) :]
     states = {link.name: _in_force(shown, link) for link in links}
     unknown = [
         f"No switch showed whether EEE is in force on {name}." for name, state in states.items() if state is None
@@ -134,18 +134,18 @@ def path_links(lab: Lab, pair: tuple[str, str]) -> tuple[Link, ...]:
             return ()
         here, link = ways[here]
         between.insert(0, topology.cables[link.number][0])
-    own = [next(link for link in lab.links if str(home) in (str(link.a), str(link.b))) for home in (start, goal)]
-    return (own[0], *between, own[1])
+    host_links = [next(link for link in lab.links if str(home) in (str(link.a), str(link.b))) for home in (start, goal)]
+    return (host_links[0], *between, host_links[1])
 
 
 def _sending(links: Sequence[Link], host: str) -> list[End]:
     """The ends that send on the way from a host."""
-    found = []
+    sending = []
     here = host
     for link in links:
-        found.append(link.a if link.a.device == here else link.b)
+        sending.append(link.a if link.a.device == here else link.b)
         here = link.other(here).device
-    return found
+    return sending
 
 
 def _in_force(shown: Shown, link: Link) -> bool | None:
@@ -175,10 +175,10 @@ def _counted(link: Link, end: End, samples: RunSamples | None, trials: Sequence[
     """Whether counters of either end of a link counted low power of the transmitter at `end`; None without any."""
     if samples is None:
         return None
-    found = [
+    counted = [
         _count(samples, seen, "tx_lpi_event" if seen == end else "rx_lpi_event", trials) for seen in (link.a, link.b)
     ]
-    counts = [count for count in found if count is not None]
+    counts = [count for count in counted if count is not None]
     return max(counts) >= _LEAST_LPI_EVENTS if counts else None
 
 

@@ -48,8 +48,8 @@ class Alone:
         )
         ports = next((self.ports[name] for name, card in devices if not card and name in self.ports), None)
         cards = [self.cards.get(name) for name, card in devices if card]
-        known = Known(ports, cards[0] if cards and None not in cards else None)
-        return kept, None if known == Known() else known
+        fixed = Known(ports, cards[0] if cards and None not in cards else None)
+        return kept, None if fixed == Known() else fixed
 
 
 def alone(links: Mapping[str, LinkPolicy], hosts: Collection[str]) -> Alone:

@@ -30,25 +30,25 @@ def trial_offsets_us(probes: Probes) -> Floats:
     that shares no such bin with another one has 0.
     """
     numbers = np.unique(probes.trial)
-    found = np.zeros(len(probes.rtt_us))
+    offsets_us = np.zeros(len(probes.rtt_us))
     used = np.flatnonzero(probes.usable & np.isfinite(probes.gap_us))
     bin_count = min(_BINS, len(used) // _LEAST_IN_BIN)
     if len(numbers) < 2 or bin_count < 1:
-        return found
+        return offsets_us
     bins = np.array_split(used[np.argsort(probes.gap_us[used], kind="stable")], bin_count)
     cells = [[probes.rtt_us[part[probes.trial[part] == one]] for one in numbers] for part in bins]
     medians = np.array([[np.median(cell) if len(cell) else np.nan for cell in row] for row in cells])
     counts = np.array([[len(cell) for cell in row] for row in cells], dtype=float)
     spreads = np.array([_spread_us(row) for row in cells])
     shared = (counts > 0).sum(axis=1) > 1
-    known = np.isfinite(spreads)
-    if not known.any():
-        return found
-    flat = shared & (spreads <= _FLAT_RATIO * np.quantile(spreads[known], 0.25))
+    has_spread = np.isfinite(spreads)
+    if not has_spread.any():
+        return offsets_us
+    flat = shared & (spreads <= _FLAT_RATIO * np.quantile(spreads[has_spread], 0.25))
     medians, counts = medians[flat], counts[flat]
     compared = (counts > 0).any(axis=0)
     if not compared.any():
-        return found
+        return offsets_us
     medians, counts = medians[:, compared], counts[:, compared]
     others = counts.sum(axis=1, keepdims=True) - counts
     weights = counts * others / (counts + others)
@@ -59,8 +59,8 @@ def trial_offsets_us(probes: Probes) -> Floats:
         offsets = np.array([_median(column, weight) for column, weight in zip(apart.T, weights.T, strict=True)])
         offsets -= offsets.mean()
     for number, offset in zip(numbers[compared], offsets, strict=True):
-        found[probes.trial == number] = offset
-    return found
+        offsets_us[probes.trial == number] = offset
+    return offsets_us
 
 
 def _spread_us(cells: Sequence[Floats]) -> float:

@@ -122,11 +122,11 @@ def _card_saved(runs: Sequence[NodeRun], step_watt: float, accuracy_share: float
     if not usual:
         return _Saved(unknown=(f"{what}: no window shows its link up and without traffic.",))
     try:
-        found = fit_stages(usual, columns_of, step_watt)
+        fit = fit_stages(usual, columns_of, step_watt)
     except NotEnoughData as error:
         return _Saved(unknown=(f"{what}: {error}",))
-    place = list(found.columns.values).index(name)
-    saved = _with_class(of_samples(-found.fit.draws[:, place]), accuracy_share)
+    place = list(fit.columns.values).index(name)
+    saved = _with_class(of_samples(-fit.fit.draws[:, place]), accuracy_share)
     most_watt = most_port_watt(mbps)
     if lost(saved, most_watt):
         sentence = (
@@ -134,8 +134,8 @@ def _card_saved(runs: Sequence[NodeRun], step_watt: float, accuracy_share: float
             f"at most {most_watt:g} W is plausible at {mbps} Mb/s. Measure for longer, in more blocks, or with a finer "
             "meter."
         )
-        return _Saved(unknown=(sentence,), warnings=found.warnings)
-    return _Saved(mbps, saved, warnings=found.warnings)
+        return _Saved(unknown=(sentence,), warnings=fit.warnings)
+    return _Saved(mbps, saved, warnings=fit.warnings)
 
 
 def _idle(run: NodeRun, saved: _Saved) -> Iterator[tuple[float, float]]:
@@ -147,7 +147,7 @@ def _idle(run: NodeRun, saved: _Saved) -> Iterator[tuple[float, float]]:
 
 def _windows(meter: Meter, trials: Sequence[Trial], card: CardLink) -> list[tuple[int, StageWindow]]:
     """With the link's speed, in the order of time."""
-    found = []
+    windows = []
     for trial in sorted(trials, key=lambda one: one.begun_ns):
         state = card.state(trial)
         try:
@@ -158,8 +158,8 @@ def _windows(meter: Meter, trials: Sequence[Trial], card: CardLink) -> list[tupl
             continue
         mbps, asleep = state
         ports = {"": PortCounts(cabled=1.0, up_by_mbps={mbps: 1.0}, lpi_by_mbps={mbps: asleep})}
-        found.append((mbps, stage_window(trial, power, ports)))
-    return found
+        windows.append((mbps, stage_window(trial, power, ports)))
+    return windows
 
 
 def _believed(values: Sequence[float], what: str, warnings: list[str]) -> list[float]:
@@ -171,13 +171,13 @@ def _believed(values: Sequence[float], what: str, warnings: list[str]) -> list[f
 
 
 def _means(meter: Meter, trials: Sequence[Trial]) -> list[float]:
-    found = []
+    means = []
     for trial in trials:
         try:
-            found.append(mean_power(meter.series, trial.begun_ns, trial.ended_ns).power_watt)
+            means.append(mean_power(meter.series, trial.begun_ns, trial.ended_ns).power_watt)
         except ValueError:
             continue
-    return found
+    return means
 
 
 def _mean(values: Sequence[float], accuracy_share: float) -> Interval:
@@ -187,12 +187,12 @@ def _mean(values: Sequence[float], accuracy_share: float) -> Interval:
     return _with_class(Interval.plus_minus(value, spread), accuracy_share)
 
 
-def _with_class(found: Interval, accuracy_share: float) -> Interval:
+def _with_class(interval: Interval, accuracy_share: float) -> Interval:
     """With the meter's class beside its own error."""
-    return _widened(found, found.value * accuracy_share)
+    return _widened(interval, interval.value * accuracy_share)
 
 
-def _widened(found: Interval, half: float) -> Interval:
+def _widened(interval: Interval, half: float) -> Interval:
     """With an independent error of this half width."""
-    low, high = (float(np.hypot(abs(found.value - end), half)) for end in (found.low, found.high))
-    return Interval(found.value, found.value - low, found.value + high)
+    low, high = (float(np.hypot(abs(interval.value - end), half)) for end in (interval.low, interval.high))
+    return Interval(interval.value, interval.value - low, interval.value + high)

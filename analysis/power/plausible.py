@@ -43,13 +43,13 @@ class Plausible:
         return cls(most_watt / max(ports.count, 1), bit_joule, bit_joule * _LEAST_FRAME_BIT)
 
 
-def lost(found: Interval, most: float) -> bool:
+def lost(interval: Interval, most: float) -> bool:
     """Whether an interval is wider than the plausible range from 0 to `most`.
 
     >>> lost(Interval.plus_minus(0.5, 0.2), most=1.0), lost(Interval.plus_minus(0.5, 3.0), most=1.0)
     (False, True)
     """
-    return found.high - found.low > most
+    return interval.high - interval.low > most
 
 
 def most_port_watt(mbps: int) -> float:
@@ -61,10 +61,10 @@ def most_port_watt(mbps: int) -> float:
     return next((watt for most_mbps, watt in _PORT_WATT.items() if mbps <= most_mbps), _FAST_PORT_WATT)
 
 
-def lost_sentence(what: str, found: Interval, most: float, unit: str) -> str:
+def lost_sentence(what: str, interval: Interval, most: float, unit: str) -> str:
     """What was not determined, and why."""
     return (
-        f"{what} is lost in the meter: {found.value:.3g} {unit}, 95 % from {found.low:.3g} to {found.high:.3g}, where "
-        f"at most {most:.3g} {unit} is plausible for this switch. Measure for longer, in more blocks, with more ports "
-        "or traffic, or with a finer meter."
+        f"{what} is lost in the meter: {interval.value:.3g} {unit}, 95 % from {interval.low:.3g} to "
+        f"{interval.high:.3g}, where at most {most:.3g} {unit} is plausible for this switch. Measure for longer, in "
+        "more blocks, with more ports or traffic, or with a finer meter."
     )

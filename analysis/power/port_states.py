@@ -129,7 +129,7 @@ class PortReader:
             way: [_rates(self._counted[f"{way}_{name}"], f"{way}_{name}", trial) for name in _FRAMES]
             for way in ("in", "out")
         }
-        found = {}
+        states = {}
         for (name,), rows in seen.filter(pl.col("port").is_in(list(settings))).group_by("port", maintain_order=True):
             up = rows.filter(pl.col("up") & (pl.col("rate_mbps") > 0))
             if up.is_empty():
@@ -139,8 +139,8 @@ class PortReader:
                 _carried(8 * byte_s[way].get(port, 0.0), [rates.get(port) for rates in frame_s[way]])
                 for way in ("out", "in")
             )
-            found[port] = PortState(int(up["rate_mbps"][-1]), len(up) / len(rows), *sent, *received)
-        return found
+            states[port] = PortState(int(up["rate_mbps"][-1]), len(up) / len(rows), *sent, *received)
+        return states
 
     def _asleep(
         self, trial: Trial, states: Mapping[str, PortState], settings: Mapping[str, Mapping[str, Any]]

@@ -77,12 +77,12 @@ def stage_window(
 def meters_of(samples: RunSamples) -> Mapping[str, Meter]:
     """By device, its meter; a device fed by several outlets is omitted, as no single meter has its power."""
     rows = samples.table("watts").filter(pl.col("power_watt").is_not_null() & (pl.col("feeds") != ""))
-    found: dict[str, list[tuple[str, int]]] = {}
+    meters: dict[str, list[tuple[str, int]]] = {}
     for strip, outlet, device in rows.select("strip", "outlet", "feeds").unique(maintain_order=True).iter_rows():
-        found.setdefault(device, []).append((strip, outlet))
+        meters.setdefault(device, []).append((strip, outlet))
     return {
         device: Meter(device, samples.power(*places[0]).fresh())
-        for device, places in sorted(found.items())
+        for device, places in sorted(meters.items())
         if len(places) == 1
     }
 
@@ -137,12 +137,12 @@ class _Windows:
         by_kind: dict[str, list[str]] = {}
         for port in seen.settings:
             by_kind.setdefault("" if cabled is not None else self.kinds.get(port, ""), []).append(port)
-        found = {}
+        counts = {}
         for kind, ports in by_kind.items():
             up = {port: seen.states[port] for port in ports if port in seen.states}
             shut = {port for port in ports if not seen.settings[port]["admin_up"]}
             sleep = {port: min(asleep.get(port, 0.0), state.up_share) for port, state in up.items()}
-            found[kind] = PortCounts(
+            counts[kind] = PortCounts(
                 cabled=float(len(ports) if cabled is None else cabled),
                 enabled_by_mbps=Counter(seen.settings[port]["speed_mbps"] or 0 for port in ports if port not in shut),
                 up_by_mbps=_by_mbps(up, {port: state.up_share for port, state in up.items()}),
@@ -150,12 +150,12 @@ class _Windows:
                 carrying_by_mbps=_by_mbps(up, {port: float(state.carries) for port, state in up.items()}),
                 left=float(len(shut & ever_up)),
             )
-        return found
+        return counts
 
 
 def _by_mbps(states: Mapping[str, PortState], shares: Mapping[str, float]) -> Mapping[int, float]:
     """Sums by speed."""
-    found: dict[int, float] = {}
+    count_by_mbps: dict[int, float] = {}
     for port, share in shares.items():
-        found[states[port].mbps] = found.get(states[port].mbps, 0.0) + share
-    return found
+        count_by_mbps[states[port].mbps] = count_by_mbps.get(states[port].mbps, 0.0) + share
+    return count_by_mbps

@@ -21,7 +21,7 @@ from eee_testbed.record.samples import PowerSeries, RunSamples
 
 _MOST_BLOCKS: Final = 1000
 _FOUND: Final = float(ndtri(0.8))
-_SURE: Final = 0.975
+_SURE_QUANTILE: Final = 0.975
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ def smallest_watt(meters: Sequence[MeterPrecision], window_s: float, blocks: int
     """The smallest difference that is resolved with `trials` windows of each level in each block."""
     noise_watt = math.hypot(*(meter.window_watt(window_s) for meter in meters)) * math.sqrt(2 / trials)
     rounding = math.hypot(*(meter.rounding_watt for meter in meters)) * math.sqrt(2)
-    spread = float(stdtrit(blocks - 1, _SURE)) if blocks > 1 else float(ndtri(_SURE))
-    return math.hypot((spread + _FOUND) * noise_watt / math.sqrt(blocks), float(ndtri(_SURE)) * rounding)
+    spread = float(stdtrit(blocks - 1, _SURE_QUANTILE)) if blocks > 1 else float(ndtri(_SURE_QUANTILE))
+    return math.hypot((spread + _FOUND) * noise_watt / math.sqrt(blocks), float(ndtri(_SURE_QUANTILE)) * rounding)
 
 
 def preflight(
@@ -145,15 +145,15 @@ def meter_precisions(samples: RunSamples, devices: Sequence[str] = ()) -> tuple[
     watts = samples.table("watts")
     places = watts.select("strip", "outlet", "feeds").unique(maintain_order=True).rows()
     single = {strip for strip, outlet, _ in places if outlet > 0}
-    wanted = [
+    loaded = [
         (strip, outlet, feeds or strip)
         for strip, outlet, feeds in places
         if (outlet > 0 and (feeds in devices or (not devices and feeds))) or (outlet == 0 and strip not in single)
     ]
-    found = []
-    for strip, outlet, name in wanted:
+    precisions = []
+    for strip, outlet, name in loaded:
         try:
-            found.append(MeterPrecision.of(name, samples.power(strip, outlet)))
+            precisions.append(MeterPrecision.of(name, samples.power(strip, outlet)))
         except ValueError:
             continue  # an outlet without watts, or with too few readings
-    return tuple(found)
+    return tuple(precisions)

@@ -21,7 +21,7 @@ from eee_testbed.analysis.interval import Floats
 from eee_testbed.analysis.power.stage_columns import TRAFFIC, Columns, Name, of_kind
 from eee_testbed.analysis.power.stage_window import StageWindow
 
-_FAR: Final = 8.0
+_FAR_DEVIATIONS: Final = 8.0
 """Robust standard deviations; drift makes distances wider than normal ones, but never that wide."""
 
 _LEAST_SHARE: Final = 1e-3
@@ -45,7 +45,9 @@ def far_off(values: Sequence[float]) -> tuple[int, ...]:
     scale = _scale(watts)
     if scale is None:
         return ()
-    far = np.flatnonzero(np.abs(watts - np.median(watts)) > _FAR * max(scale, _LEAST_SHARE * float(np.median(watts))))
+    far = np.flatnonzero(
+        np.abs(watts - np.median(watts)) > _FAR_DEVIATIONS * max(scale, _LEAST_SHARE * float(np.median(watts)))
+    )
     return tuple(far.tolist()) if far.size <= max(1.0, _FEW_SHARE * watts.size) else ()
 
 
@@ -71,7 +73,7 @@ def screened(columns: Columns, error_watt: float) -> Screened:
         members = np.flatnonzero(stages == stage)
         middle = float(np.median(away[members]))
         scale = max(own, usual, error_watt)
-        far = members[np.abs(away[members] - middle) > _FAR * scale]
+        far = members[np.abs(away[members] - middle) > _FAR_DEVIATIONS * scale]
         if 0 < far.size <= max(1.0, _FEW_SHARE * members.size):
             left_out |= set(far.tolist())
             warnings += [_left_out(windows, number, members, scale) for number in far]
@@ -135,14 +137,14 @@ def _one_stretch(column: Floats, *, loaded: bool) -> bool:
 
 
 def _words(name: Name, kinds: Sequence[str]) -> str:
-    words = of_kind(kinds, name.kind)
+    kind_text = of_kind(kinds, name.kind)
     at = f" at {name.mbps} Mb/s" if name.mbps else ""
     return {
-        "cabled": f"The power of a cabled port{words}",
-        "enabled": f"The power of an enabled port{words}",
-        "link": f"The power of a link{words}{at}",
-        "left": f"The residual power of a port{words}",
-        "lpi": f"The power in low-power idle{words}{at}",
+        "cabled": f"The power of a cabled port{kind_text}",
+        "enabled": f"The power of an enabled port{kind_text}",
+        "link": f"The power of a link{kind_text}{at}",
+        "left": f"The residual power of a port{kind_text}",
+        "lpi": f"The power in low-power idle{kind_text}{at}",
         "bit": "The energy of traffic",
-        "carrying": f"The power of a port{words}{at} that carries traffic",
+        "carrying": f"The power of a port{kind_text}{at} that carries traffic",
     }[name.what]

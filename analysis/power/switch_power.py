@@ -178,7 +178,7 @@ class _Reading:
         draws, unknown = self.draws, self.columns.unknown
         base_watt = of_samples(draws[Name("base")])
         kinds = sorted({kind for window in self.columns.windows for kind in window.ports})
-        ports = {kind: found for kind in kinds if (found := dict(self._ports(kind, of_kind(kinds, kind))))}
+        ports = {kind: watts for kind in kinds if (watts := dict(self._ports(kind, of_kind(kinds, kind))))}
         bit, packet = draws.get(Name("bit")), draws.get(Name("packet"))
         return SwitchPowerFit(
             base_watt,
@@ -238,28 +238,28 @@ class _Reading:
     def _port(self, what: str, draws: Floats | None) -> Interval | None:
         if draws is None:
             return None
-        found = self._unless_lost(what, of_samples(draws), self.plausible.port_watt, "W")
-        if found is not None and found.high < 0 and "carries traffic" not in what:
+        watt = self._unless_lost(what, of_samples(draws), self.plausible.port_watt, "W")
+        if watt is not None and watt.high < 0 and "carries traffic" not in what:
             self.doubts.append(
-                f"{what} is negative ({found.value:.2g} W): something else changed when that stage was measured; "
+                f"{what} is negative ({watt.value:.2g} W): something else changed when that stage was measured; "
                 "measure the stages alternately, in blocks."
             )
-        return found
+        return watt
 
     def _traffic(self, what: str, draws: Floats, most: float, unit: str) -> Interval | None:
-        found = of_samples(draws)
-        if found.high < 0:
+        energy = of_samples(draws)
+        if energy.high < 0:
             self.columns.unknown.append(
-                f"The energy of {what} would be negative ({found.value:.3g} {unit}): something else changed together "
+                f"The energy of {what} would be negative ({energy.value:.3g} {unit}): something else changed together "
                 "with the traffic. Measure several rates and sizes of packets in random order."
             )
             return None
-        return self._unless_lost(f"The energy of {what}", found, most, unit)
+        return self._unless_lost(f"The energy of {what}", energy, most, unit)
 
-    def _unless_lost(self, what: str, found: Interval, most: float, unit: str) -> Interval | None:
-        if not lost(found, most):
-            return found
-        self.columns.unknown.append(lost_sentence(what, found, most, unit))
+    def _unless_lost(self, what: str, interval: Interval, most: float, unit: str) -> Interval | None:
+        if not lost(interval, most):
+            return interval
+        self.columns.unknown.append(lost_sentence(what, interval, most, unit))
         return None
 
     def _fraction(self, saved: Floats, up_watt: Floats, at: str) -> Interval | None:
@@ -267,5 +267,5 @@ class _Reading:
         if float(np.mean(up_watt > 0)) < 0.975:
             self.columns.unknown.append(f"A port{at} draws too little to determine its fraction in low-power idle.")
             return None
-        found = of_samples(1.0 + saved / up_watt)
-        return self._unless_lost(f"The fraction of a port's power{at} in low-power idle", found, 1.0, "times it")
+        fraction = of_samples(1.0 + saved / up_watt)
+        return self._unless_lost(f"The fraction of a port's power{at} in low-power idle", fraction, 1.0, "times it")

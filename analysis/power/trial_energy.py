@@ -21,14 +21,14 @@ RUN_TIMES: Final = ("time_steady", "time", "mpi_time")
 """Figures that are a program's run time, the best one first: without outliers of the machine; as the program says;
 between MPI_Init and MPI_Finalize."""
 
-_EARLY: Final = 0.1
+_EARLY_QUANTILE: Final = 0.1
 _LEAST_CHANGES: Final = 4
 
 
 def run_time_name(trial: Trial) -> str:
     """The figure that is a trial's run time; "" if it has none, so that its window is all that is known."""
-    known = (name for name in RUN_TIMES if name in trial.figures and trial.figures[name].unit == "s")
-    return next(known, "")
+    names = (name for name in RUN_TIMES if name in trial.figures and trial.figures[name].unit == "s")
+    return next(names, "")
 
 
 def run_time_s(trial: Trial) -> float:
@@ -71,4 +71,4 @@ def period_s(series: PowerSeries) -> float:
     changes_s = np.diff(time_s[1:][np.diff(series.power_watt) != 0])
     if changes_s.size < _LEAST_CHANGES:
         return polled_s
-    return max(polled_s, float(np.quantile(changes_s, _EARLY)))
+    return max(polled_s, float(np.quantile(changes_s, _EARLY_QUANTILE)))

@@ -154,15 +154,15 @@ def _symptom_warnings(link: LinkPolicy) -> Sequence[str]:
 
 
 def _hold(what_if: WhatIf, link: LinkPolicy | None, sampler: Sampler, warnings: list[str]) -> Floats:
-    known = None if link is None else link.hold_us
+    hold = None if link is None else link.hold_us
     if what_if.hold_us is None:
-        if known is None:
+        if hold is None:
             warnings.append("the question has no hold and none was fitted: 0 us is assumed.")
-        return _column(sampler.of("hold_us", known))
-    if known is not None and not what_if.phy and not known.low <= what_if.hold_us <= known.high:
+        return _column(sampler.of("hold_us", hold))
+    if hold is not None and not what_if.phy and not hold.low <= what_if.hold_us <= hold.high:
         warnings.append(
             f"a hold of {what_if.hold_us:g} us was not measured: all other times are those fitted at a hold of "
-            f"{known.value:.4g} us."
+            f"{hold.value:.4g} us."
         )
     return np.full((sampler.count, 1), what_if.hold_us)
 

@@ -34,8 +34,8 @@ class BestHold:
     @property
     def surely(self) -> bool:
         """Whether the whole interval of the slowdown is within the bound."""
-        found = self.prediction
-        return found is None or found.slowdown_percent.high <= self.bound_percent
+        prediction = self.prediction
+        return prediction is None or prediction.slowdown_percent.high <= self.bound_percent
 
 
 def holds_us(gaps: GapTable) -> list[float]:
@@ -58,11 +58,11 @@ def best_hold(predictor: Predictor, mode: WhatIf, bound_percent: float) -> BestH
     off = predictor.predict(WhatIf("off", "off"))
     if best is None or _cost(best) >= _cost(off):
         return BestHold(bound_percent, len(tried), len(within), None)
-    found = predictor.predict(best.what_if)
+    prediction = predictor.predict(best.what_if)
     whole_percent = None
-    if found.all_joule is not None and off.all_joule is not None:
-        whole_percent = 100 * (found.all_joule.value / off.all_joule.value - 1)
-    return BestHold(bound_percent, len(tried), len(within), found, whole_percent)
+    if prediction.all_joule is not None and off.all_joule is not None:
+        whole_percent = 100 * (prediction.all_joule.value / off.all_joule.value - 1)
+    return BestHold(bound_percent, len(tried), len(within), prediction, whole_percent)
 
 
 def _with_hold(mode: WhatIf, hold_us: float) -> WhatIf:

@@ -121,8 +121,8 @@ def _saved_share(deep: Floats, fast: Floats, mode: AskedMode, power: AndujarPowe
     if mode.fast_fraction is None:
         return deep + fast
     sleeping = watts.of("sleeping", power.sleeping_port_fraction)
-    found: Floats = deep + fast * (1 - mode.fast_fraction[:, 0]) / (1 - sleeping)
-    return found
+    saved: Floats = deep + fast * (1 - mode.fast_fraction[:, 0]) / (1 - sleeping)
+    return saved
 
 
 def _power(calibration: Calibration, warnings: list[str]) -> AndujarPower:
@@ -155,8 +155,8 @@ def _extra_s(
         warnings.append("no gaps were recorded: all are assumed to be the mean gap.")
     seen_us, _ = seen_of_rounds(gaps, mode, ("transmit",), np.ones(draws), np.zeros(draws))
     path_us = where.mean_links * seen_us if inner is None else _NODE_LINKS * seen_us + inner.wait_us
-    found: Floats = gaps.rounds * path_us * 1e-6
-    return found
+    extra_s: Floats = gaps.rounds * path_us * 1e-6
+    return extra_s
 
 
 def _predict(
@@ -190,8 +190,8 @@ def _predict(
             inner = simulated(where, profile, asked, mode, draws)
             warnings += _saturated(where, inner)
         time_s = base_s + _extra_s(where, gaps, mode, inner, warnings, draws)
-        found = rest_of(gaps, mode, time_s)
-        rested, saved_share = found.share, _saved_share(found.deep, found.fast, mode, power, watts)
+        rest = rest_of(gaps, mode, time_s)
+        rested, saved_share = rest.share, _saved_share(rest.deep, rest.fast, mode, power, watts)
         if inner is not None:
             between = 1 - where.nodes / where.network_ports
             inner_share = _saved_share(inner.deep, inner.fast, mode, power, watts)

@@ -88,14 +88,14 @@ def power_of(site: Site, calibration: Calibration, asked: Asked, sampler: Sample
     unknown: list[str] = []
     unknown_of: dict[str, list[str]] = {}
     for name, ports in site.switches.items():
-        known = switch_power_of(calibration, name, site.families[name])
-        if known is None:
+        switch_power = switch_power_of(calibration, name, site.families[name])
+        if switch_power is None:
             unknown.append(name)
             continue
-        watt = sampler.of(f"{name} base_watt", known.base_watt)
+        watt = sampler.of(f"{name} base_watt", switch_power.base_watt)
         for port in ports:
-            watt = watt + _port_watt(port, known, asked, sampler, warnings)
-        for sentence in known.unknown:
+            watt = watt + _port_watt(port, switch_power, asked, sampler, warnings)
+        for sentence in switch_power.unknown:
             unknown_of.setdefault(sentence, []).append(name)
         total = watt if total is None else total + watt
     warnings |= dict.fromkeys(f"{', '.join(names)}: {sentence}" for sentence, names in unknown_of.items())
@@ -116,10 +116,12 @@ def switch_power_of(calibration: Calibration, name: str, family: str) -> SwitchP
     return next((one for key, one in switches.items() if family and family in (one.family, key)), None)
 
 
-def _port_watt(port: SitePort, known: SwitchPower, asked: Asked, sampler: Sampler, warnings: dict[str, None]) -> Floats:
+def _port_watt(
+    port: SitePort, switch_power: SwitchPower, asked: Asked, sampler: Sampler, warnings: dict[str, None]
+) -> Floats:
     rate = min(port.rate_mbps, asked.what_if.speed_mbps or port.rate_mbps)
-    by_mbps = known.ports_of(port.kind)
-    if known.port_by_kind and port.kind not in known.port_by_kind:
+    by_mbps = switch_power.ports_of(port.kind)
+    if switch_power.port_by_kind and port.kind not in switch_power.port_by_kind:
         warnings[f"a port with a {port.kind} cable was not measured: the power of another kind is assumed."] = None
     stages = by_mbps.get(rate)
     if stages is None:
@@ -129,7 +131,7 @@ def _port_watt(port: SitePort, known: SwitchPower, asked: Asked, sampler: Sample
         nearest = min(by_mbps, key=lambda mbps: abs(mbps - port.rate_mbps))
         warnings[f"a port at {rate} Mb/s was not measured: its power at {nearest} Mb/s is assumed."] = None
         rate, stages = nearest, by_mbps[nearest]
-    kind = f"{port.kind} " if port.kind in known.port_by_kind else ""
+    kind = f"{port.kind} " if port.kind in switch_power.port_by_kind else ""
 
     def draws(key: str) -> Floats:
         return sampler.of(f"{kind}{rate} {key}", getattr(stages, key))
@@ -193,9 +195,9 @@ def _traffic_watt(
     """
     profile = asked.profile
     fits = [switch_power_of(calibration, name, site.families[name]) for name in site.switches]
-    known = [fit for fit in fits if fit is not None and fit.bit_picojoule is not None]
-    seen = [fit for fit in known if fit.bit_picojoule is not None and fit.bit_picojoule.low > 0]
-    if known and not seen:
+    measured = [fit for fit in fits if fit is not None and fit.bit_picojoule is not None]
+    seen = [fit for fit in measured if fit.bit_picojoule is not None and fit.bit_picojoule.low > 0]
+    if measured and not seen:
         warnings["the power of traffic was not measurable above the meters' noise: it is left out."] = None
     if not seen:
         return np.zeros(sampler.count)
@@ -220,17 +222,17 @@ def _nodes_watt(
         return None
     total: Floats = np.zeros(sampler.count)
     for host in site.hosts:
-        known = nodes.get(host)
-        if known is None:
-            name, known = next(iter(nodes.items()))
+        node = nodes.get(host)
+        if node is None:
+            name, node = next(iter(nodes.items()))
             warnings[f"not every node was measured: the power of {name} is assumed for the others."] = None
-        loaded = known.loaded_watt
+        loaded = node.loaded_watt
         if host in profile.hosts and loaded is None:
             warnings["no node was measured under load: idle power is assumed."] = None
-        of_interest = loaded if host in profile.hosts and loaded is not None else known.idle_watt
-        saved = sampler.of(f"{host} card_saved_watt", known.card_saved_watt)
+        of_interest = loaded if host in profile.hosts and loaded is not None else node.idle_watt
+        saved = sampler.of(f"{host} card_saved_watt", node.card_saved_watt)
         asleep = _rest_of_host(host, asked).deep
-        if known.card_saved_watt is None and np.any(asleep > 0):
+        if node.card_saved_watt is None and np.any(asleep > 0):
             warnings["what some nodes' cards save by EEE was not measured: it is left out."] = None
         total = total + sampler.of(f"{host} node_watt", of_interest) - saved * asleep
     return total

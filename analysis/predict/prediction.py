@@ -216,5 +216,5 @@ def interval_of(samples: Floats, *, opened: bool, least: float = 0.0) -> Interva
         return Interval(value, min(least, value), float("inf")) if np.isfinite(value) else Interval(*[float("inf")] * 3)
     if opened:
         return Interval(value, min(least, value), float("inf"))
-    found = of_samples(samples)
-    return Interval.about(value, found.low, found.high)
+    interval = of_samples(samples)
+    return Interval.about(value, interval.low, interval.high)

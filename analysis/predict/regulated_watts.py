@@ -112,7 +112,7 @@ class NetworkWatts:
         return draws("cable_watt") + up
 
     def _known(self, switch: str) -> SwitchPower:
-        known = switch_power_of(self.calibration, switch, str(self.lab.switch(switch).family))
-        if known is None:
+        switch_power = switch_power_of(self.calibration, switch, str(self.lab.switch(switch).family))
+        if switch_power is None:
             raise LabError(f"the calibration has no power of {switch} or its family: fit one (`eeectl fit`).")
-        return known
+        return switch_power

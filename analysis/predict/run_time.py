@@ -151,8 +151,8 @@ def better(fitted: ProgramTime) -> RoundTime | WakeTime | None:
 
 
 def _of_draw(rows: Floats, draw: int) -> Floats:
-    found: Floats = rows[draw if len(rows) > 1 else 0]
-    return found
+    row: Floats = rows[draw if len(rows) > 1 else 0]
+    return row
 
 
 def seen_of_rounds(
@@ -189,16 +189,16 @@ class Replays:
         """How long a round waits, shape (draws,)."""
         draws_us = self.few.overhead_us(policies)
         (middle_us,) = self.many.overhead_us({direction: policy.first for direction, policy in policies.items()})
-        found: Floats = np.maximum(draws_us + middle_us - draws_us[0], 0.0)
-        return found
+        waits_us: Floats = np.maximum(draws_us + middle_us - draws_us[0], 0.0)
+        return waits_us
 
 
 def _with_residual(extra: Floats, residual_us: float, share: Floats | float, sampler: Sampler, name: str) -> Floats:
     """Add the model's residual, which varies between configurations, times the share of rounds that wait."""
     residual = sampler.normal(name) * residual_us
     residual[0] = 0.0
-    found: Floats = np.maximum(extra + residual * share, 0.0)
-    return found
+    with_residual: Floats = np.maximum(extra + residual * share, 0.0)
+    return with_residual
 
 
 def _by_rounds(

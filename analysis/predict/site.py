@@ -39,16 +39,16 @@ class Site:
     def of(cls, lab: Lab) -> "Site":
         """From an inventory."""
         hosts = {host.name for host in lab.hosts}
-        found: dict[str, list[SitePort]] = {switch.name: [] for switch in lab.switches}
+        ports_by_switch: dict[str, list[SitePort]] = {switch.name: [] for switch in lab.switches}
         for link in lab.links:
             for end, other in ((link.a, link.b), (link.b, link.a)):
-                if end.device in found:
+                if end.device in ports_by_switch:
                     role: Role = "node" if other.device in hosts else "trunk"
-                    found[end.device].append(
+                    ports_by_switch[end.device].append(
                         SitePort(end.port, role, other.device, link.rate_mbps, link.number, link.kind)
                     )
         families = {switch.name: str(switch.family) for switch in lab.switches}
-        ports = {name: tuple(ports) for name, ports in found.items()}
+        ports = {name: tuple(ports) for name, ports in ports_by_switch.items()}
         return cls(lab.name, ports, families, tuple(host.name for host in lab.hosts), lab)
 
     def only(self, switches: Iterable[str]) -> "Site":
@@ -59,11 +59,11 @@ class Site:
 
     def links_named(self, names: Iterable[str]) -> tuple[Link, ...]:
         """Links to be turned off; LabError if there is none of a name, or it is a node's only one."""
-        found = []
+        links = []
         for name in names:
-            found.append(link_named(self.lab, name))
-            require_between_switches(self.lab, found[-1])
-        return tuple(found)
+            links.append(link_named(self.lab, name))
+            require_between_switches(self.lab, links[-1])
+        return tuple(links)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ def load_of(
     for link in site.lab.links:
         if link.number not in numbers:
             rate = min(link.rate_mbps, speed_mbps or link.rate_mbps)
-            known = network.get_edge_data(link.a.device, link.b.device, {"rate_mbps": 0})["rate_mbps"]
-            network.add_edge(link.a.device, link.b.device, rate_mbps=known + rate)
+            rate_mbps = network.get_edge_data(link.a.device, link.b.device, {"rate_mbps": 0})["rate_mbps"]
+            network.add_edge(link.a.device, link.b.device, rate_mbps=rate_mbps + rate)
     busy_s: dict[tuple[str, str], float] = {}
     passed = total = 0.0
     for (source, target), size_byte in byte_by_pair.items():

@@ -142,5 +142,5 @@ def topologies_named(name: str) -> tuple[Topology, ...]:
         return groups[name]
     if name in TOPOLOGIES:
         return (TOPOLOGIES[name],)
-    known = ", ".join((*TOPOLOGIES, *groups))
-    raise LabError(f"no topology '{name}': use one of {known}, or lab:NAME or a simulation's FILE.yaml.")
+    names_text = ", ".join((*TOPOLOGIES, *groups))
+    raise LabError(f"no topology '{name}': use one of {names_text}, or lab:NAME or a simulation's FILE.yaml.")

@@ -108,28 +108,28 @@ def parse_what_if(text: str) -> WhatIf:
     'off'
     """
     words = [word.strip() for word in text.split(",")]
-    mode, given = next((mode for mode in MODES if mode == words[0]), None), _Given()
+    mode, settings = next((mode for mode in MODES if mode == words[0]), None), _Given()
     if mode is None:
         if "=" not in words[0]:
             raise LabError(f"'{words[0]}' is not a mode: begin with one of {', '.join(MODES)}, as in deep,hold_us=100.")
         mode, words = "off", ["off", *words]
     for word in words[1:]:
-        _take(text, word, given)
-    _validate(text, mode, given)
+        _take(text, word, settings)
+    _validate(text, mode, settings)
     return WhatIf(
         text,
         mode,
-        given.numbers.get("hold_us"),
-        given.numbers.get("deep_after_us"),
-        given.numbers.get("wait_us"),
-        given.phy,
-        given.off_links,
-        given.speed_mbps,
-        given.sleep_waits,
+        settings.numbers.get("hold_us"),
+        settings.numbers.get("deep_after_us"),
+        settings.numbers.get("wait_us"),
+        settings.phy,
+        settings.off_links,
+        settings.speed_mbps,
+        settings.sleep_waits,
     )
 
 
-def _take(text: str, word: str, given: _Given) -> None:
+def _take(text: str, word: str, settings: _Given) -> None:
     key, _, value = word.partition("=")
     if key not in _KEYS or not value:
         raise LabError(
@@ -138,21 +138,21 @@ def _take(text: str, word: str, given: _Given) -> None:
     if key == "phy":
         if value not in PHYS:
             raise LabError(f"'{value}' in '{text}' is not a known PHY: use one of {', '.join(PHYS)}.")
-        given.phy = value
+        settings.phy = value
     elif key == "sleep_waits":
         if value not in ("yes", "no"):
             raise LabError(
                 f"'{word}' in '{text}' is neither yes nor no: does a frame that arrives in Ts wait for its end?"
             )
-        given.sleep_waits = value == "yes"
+        settings.sleep_waits = value == "yes"
     elif key == "off_links":
-        given.off_links = tuple(name for name in value.split("+") if name)
+        settings.off_links = tuple(name for name in value.split("+") if name)
     elif key == "speed_mbps":
         if not value.isdigit() or int(value) not in RATES_MBPS:
             raise LabError(f"'{value}' in '{text}' is not a speed: use one of {', '.join(map(str, RATES_MBPS))}.")
-        given.speed_mbps = int(value)
+        settings.speed_mbps = int(value)
     else:
-        given.numbers[key] = _number(text, word, value)
+        settings.numbers[key] = _number(text, word, value)
 
 
 def _number(text: str, word: str, value: str) -> float:
@@ -165,18 +165,24 @@ def _number(text: str, word: str, value: str) -> float:
     return number
 
 
-def _validate(text: str, mode: Mode, given: _Given) -> None:
+def _validate(text: str, mode: Mode, settings: _Given) -> None:
     """Check that the settings go with the mode."""
     needless = {"off": {"hold_us", "deep_after_us", "wait_us"}, "measured": {"hold_us", "deep_after_us", "wait_us"}}
     allowed = {"deep": {"hold_us"}, "fast": {"hold_us"}, "hybrid": {"hold_us", "deep_after_us"}}
-    wrong = set(given.numbers) & needless.get(mode, set()) or set(given.numbers) - allowed.get(mode, set(given.numbers))
+    wrong = set(settings.numbers) & needless.get(mode, set()) or set(settings.numbers) - allowed.get(
+        mode, set(settings.numbers)
+    )
     if wrong:
         raise LabError(f"'{text}': {mode} has no {min(wrong)}: use another mode, or remove it.")
-    if not given.sleep_waits and mode in ("off", "fast"):
+    if not settings.sleep_waits and mode in ("off", "fast"):
         raise LabError(f"'{text}': {mode} has no Ts: remove sleep_waits, or use a mode that sleeps deeply.")
-    if mode == "hybrid" and "deep_after_us" not in given.numbers:
+    if mode == "hybrid" and "deep_after_us" not in settings.numbers:
         raise LabError(f"'{text}': add the idle time after which links sleep deeply, as in deep_after_us=10.")
-    if mode == "coalescing" and "wait_us" not in given.numbers:
+    if mode == "coalescing" and "wait_us" not in settings.numbers:
         raise LabError(f"'{text}': add how long a frame waits at most, as in wait_us=100.")
-    if given.phy and mode in ("fast", "hybrid") and PHYS[given.phy].fast_wake_us != PHYS[given.phy].fast_wake_us:
-        raise LabError(f"'{text}': {given.phy} has no fast wake: use 25GBASE-R, 40GBASE-R or 100GBASE-R.")
+    if (
+        settings.phy
+        and mode in ("fast", "hybrid")
+        and PHYS[settings.phy].fast_wake_us != PHYS[settings.phy].fast_wake_us
+    ):
+        raise LabError(f"'{text}': {settings.phy} has no fast wake: use 25GBASE-R, 40GBASE-R or 100GBASE-R.")

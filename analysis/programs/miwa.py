@@ -161,28 +161,28 @@ def fit_miwa(runs: Sequence[Run], hold_us: float | None = None) -> MiwaFit:
     thresholds = [one for one in _candidates(idle) if int((idle > one).sum()) >= _LEAST_ABOVE]
     if not thresholds:
         raise NotEnoughData("fewer than four idle intervals show overhead: measure longer intervals too.")
-    found = _profiled(idle, overhead, thresholds, [_next(idle, one) for one in thresholds])
-    close = [thresholds[number] for number in np.flatnonzero(found.near(3).any(axis=(1, 2)))]
+    profiled = _profiled(idle, overhead, thresholds, [_next(idle, one) for one in thresholds])
+    close = [thresholds[number] for number in np.flatnonzero(profiled.near(3).any(axis=(1, 2)))]
     threshold_us = None
     if hold_us is not None:
-        likely = [thresholds[number] for number in np.flatnonzero(found.near(1).any(axis=(1, 2)))]
+        likely = [thresholds[number] for number in np.flatnonzero(profiled.near(1).any(axis=(1, 2)))]
         nearest = {abs(_nearest(hold_us, one, _next(idle, one)) - hold_us): one for one in reversed(likely)}
         thresholds = [nearest[min(nearest)]]
         threshold_us = _nearest(hold_us, thresholds[0], _next(idle, thresholds[0]))
-        found = _profiled(idle, overhead, thresholds, [threshold_us])
-    place = found.best()
-    least = float(found.left[place])
+        profiled = _profiled(idle, overhead, thresholds, [threshold_us])
+    place = profiled.best()
+    least = float(profiled.left[place])
     spread = float(((overhead - overhead.mean()) ** 2).sum())
     if least >= spread:
         raise NotEnoughData("the overhead does not rise with the idle interval: noise hides it, so repeat more often.")
     below_us = thresholds[place[0]]
     step = min((_step(idle, overhead, one) for one in thresholds), key=lambda one: one.left)
-    if step.left <= _limit(least, 2, found.free):
+    if step.left <= _limit(least, 2, profiled.free):
         left, free, below_us = step.left, step.free, step.below_us
         plateau_us, alpha_per_us, origin_us = step.plateau_us, None, None
     else:
-        left, free, plateau_us = least, found.free, found.plateau_us(place)
-        alpha_per_us, origin_us = found.alpha_per_us(place), found.origin_us(place)
+        left, free, plateau_us = least, profiled.free, profiled.plateau_us(place)
+        alpha_per_us, origin_us = profiled.alpha_per_us(place), profiled.origin_us(place)
     if threshold_us is None:
         threshold_us = (below_us + _next(idle, below_us)) / 2
     threshold = Interval(threshold_us, min(close), _next(idle, max(close)))
@@ -296,14 +296,14 @@ def _profiled(idle: Floats, overhead: Floats, thresholds: Sequence[float], lates
     apart = np.diff(np.unique(idle))
     whole = (_CURVED[0] / float(np.ptp(idle)), _CURVED[1] / float(apart[apart > 0].min()))
     ends = np.array(latest)
-    found = _at(idle, overhead, thresholds, ends, np.geomspace(*whole, _ALPHAS), whole)
+    grid = _at(idle, overhead, thresholds, ends, np.geomspace(*whole, _ALPHAS), whole)
     for _ in range(_ZOOMS):
-        near = np.flatnonzero(found.near(3).any(axis=(0, 2)))
+        near = np.flatnonzero(grid.near(3).any(axis=(0, 2)))
         if np.ptp(near) >= _FINE_ENOUGH:
             break
-        low, high = found.alpha[max(near[0] - 1, 0)], found.alpha[min(near[-1] + 1, _ALPHAS - 1)]
-        found = _at(idle, overhead, thresholds, ends, np.geomspace(low, high, _ALPHAS), whole)
-    return found
+        low, high = grid.alpha[max(near[0] - 1, 0)], grid.alpha[min(near[-1] + 1, _ALPHAS - 1)]
+        grid = _at(idle, overhead, thresholds, ends, np.geomspace(low, high, _ALPHAS), whole)
+    return grid
 
 
 def _at(

@@ -110,8 +110,8 @@ class Replay:
             for direction, policy in policies.items()
         }
         simulated_us = self.simulation.round_us(deeper)
-        found: Floats = np.maximum(simulated_us - self.awake_us, 0.0) + rest_us
-        return found
+        overhead_us: Floats = np.maximum(simulated_us - self.awake_us, 0.0) + rest_us
+        return overhead_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ def fit_rounds(runs: Iterable[RoundRun], seed: int = 0) -> RoundFit:
 
 def _least(runs: Sequence[RoundRun]) -> float:
     """The best `serial`; NaN if no run waits."""
-    wanted = np.array([1.0 - run.base_s / run.eee_s for run in runs])
+    slowdowns = np.array([1.0 - run.base_s / run.eee_s for run in runs])
     shape = np.array([run.rounds * run.wait_us * 1e-6 / run.eee_s for run in runs])
     norm = float(shape @ shape)
-    return max(float(shape @ wanted) / norm, 0.0) if norm > 0 else float("nan")
+    return max(float(shape @ slowdowns) / norm, 0.0) if norm > 0 else float("nan")

@@ -165,25 +165,25 @@ def fit_wakes(runs: Iterable[WakeRun], seed: int = 0, *, bootstraps: int = _BOOT
         )
     if not any(run.waits.share.size for run in measured):
         raise NotEnoughData("no gap of any configuration is longer than the hold: sleep longer between communications.")
-    found = _least(measured)
+    wakes = _least(measured)
     random = np.random.default_rng(seed)
-    drawn: list[_Found] = [] if bootstraps else [found]
+    drawn: list[_Found] = [] if bootstraps else [wakes]
     while len(drawn) < bootstraps:
         chosen = [measured[number] for number in random.integers(len(measured), size=len(measured))]
         if any(run.waits.share.size for run in chosen):
-            drawn.append(_least(chosen, start=found))
+            drawn.append(_least(chosen, start=wakes))
     lows, highs = np.percentile(np.array(drawn), (2.5, 97.5), axis=0)
     over_us = np.array([(run.eee_s - run.base_s) / run.rounds * 1e6 for run in measured])
-    left_us = over_us - [overhead_s(run, *found) / run.rounds * 1e6 for run in measured]
+    left_us = over_us - [overhead_s(run, *wakes) / run.rounds * 1e6 for run in measured]
     spread = float(((over_us - over_us.mean()) ** 2).sum())
     serial, abreast, hidden_us = (
-        Interval.about(value, low, high) for value, low, high in zip(found, lows, highs, strict=True)
+        Interval.about(value, low, high) for value, low, high in zip(wakes, lows, highs, strict=True)
     )
     return WakeFit(
         serial,
         abreast,
         hidden_us,
-        float(np.sqrt((left_us**2).sum() / (len(measured) - len(found)))),
+        float(np.sqrt((left_us**2).sum() / (len(measured) - len(wakes)))),
         1.0 - float((left_us**2).sum()) / spread if spread > 0 else 0.0,
         len(measured),
     )
@@ -194,7 +194,7 @@ _Found = tuple[float, float, float]
 
 def _least(runs: Sequence[WakeRun], start: _Found | None = None) -> _Found:
     """Search `abreast` and `hidden` from a grid or `start`; the best `serial` for any two of them is a quotient."""
-    wanted = np.array([1.0 - run.base_s / run.eee_s for run in runs])
+    slowdowns = np.array([1.0 - run.base_s / run.eee_s for run in runs])
     distinct = list({id(run): run for run in runs}.values())  # a bootstrap draws some runs several times
     places = {id(run): number for number, run in enumerate(distinct)}
     order = [places[id(run)] for run in runs]
@@ -208,8 +208,8 @@ def _least(runs: Sequence[WakeRun], start: _Found | None = None) -> _Found:
         each = [rounds * curve.seen_us(abreast, hidden_us) * 1e-6 / eee_s for rounds, curve, eee_s in curves]
         shape = np.array(each)[order]
         norm = float(shape @ shape)
-        serial = min(max(float(shape @ wanted) / norm, 0.0), _MOST_SERIAL) if norm > 0 else 0.0
-        left = wanted - serial * shape
+        serial = min(max(float(shape @ slowdowns) / norm, 0.0), _MOST_SERIAL) if norm > 0 else 0.0
+        left = slowdowns - serial * shape
         return float(left @ left), serial
 
     if start is None:

@@ -21,8 +21,8 @@ def link_of(calibration: Calibration, profile: Profile, fitted: ProgramTime | No
 
     def common(entry: tuple[str, LinkPolicy]) -> tuple[int, bool]:
         name, link = entry
-        own = {end.split(":")[0] for end in link.ends} | set(name.replace("-", " ").split())
-        return len(hosts & own), "=" not in name
+        devices = {end.split(":")[0] for end in link.ends} | set(name.replace("-", " ").split())
+        return len(hosts & devices), "=" not in name
 
     return max(calibration.links.items(), key=common, default=("", None))[1]
 

@@ -14,7 +14,7 @@ from scipy.special import fdtri
 from eee_testbed.analysis.calibration import RunTimeError
 from eee_testbed.analysis.interval import Interval, NotEnoughData
 
-_SURE: Final = 0.95
+_SURE_QUANTILE: Final = 0.95
 _LEAST_EXPLAINED: Final = -0.1
 """R2 about the mean overhead. That of a right model is about 0 where all overheads are equal, and a little below."""
 
@@ -53,7 +53,7 @@ def refuse_useless(
             f"it describes the overhead worse than a constant does (R2 {explained:.2f}): repeat more often, and vary "
             "the pauses on both sides of the hold."
         )
-    if free > 0 and (none - rest) / count < float(fdtri(count, free, _SURE)) * rest / free:
+    if free > 0 and (none - rest) / count < float(fdtri(count, free, _SURE_QUANTILE)) * rest / free:
         raise NotEnoughData(
             "it explains no more of the overhead than chance would: repeat more often, measure more pauses, or check "
             "that EEE was active."
@@ -64,7 +64,7 @@ def refuse_useless(
             f"it errs by {error.mean_percent:.2g} % on runs that it was not fitted to, where the assumption that EEE "
             f"costs nothing errs by {assumed_percent:.2g} %: measure more configurations, and repeat them."
         )
-    endless = [name for name, found in bounded.items() if not np.isfinite([found.low, found.high]).all()]
+    endless = [name for name, interval in bounded.items() if not np.isfinite([interval.low, interval.high]).all()]
     if endless:
         raise NotEnoughData(
             f"the runs set no bounds to {', '.join(endless)}: measure pauses between those with and without overhead."

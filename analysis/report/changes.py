@@ -62,13 +62,13 @@ class Change:
 
 def changes_of(data: ReportData) -> tuple[Change, ...]:
     """Every configuration in every state but its first, and with EEE on and off in each other state, in their order."""
-    found = []
+    changes = []
     for one in series_of(data, least=True):
         for point in one.points:
             bases = [base for base in one.points if _eee_alone(one, base, point)]
             bases += [one.points[0]] if point is not one.points[0] and one.points[0] not in bases else []
-            found += [change for base in bases if (change := _change(one, base, point)) is not None]
-    return tuple(found)
+            changes += [change for base in bases if (change := _change(one, base, point)) is not None]
+    return tuple(changes)
 
 
 def _change(one: Series, base: StatePoint, point: StatePoint) -> Change | None:
@@ -85,9 +85,9 @@ def _eee_alone(one: Series, base: StatePoint, point: StatePoint) -> bool:
 
 def percent_of(time: Comparison) -> Interval:
     """By how much the second run time is longer, percent; NaN as ends where too few blocks say nothing of chance."""
-    found = time.ratio
-    low, high = (found.low, found.high) if time.has_interval else (_NAN, _NAN)
-    return Interval(found.value, low, high).above_percent
+    ratio = time.ratio
+    low, high = (ratio.low, ratio.high) if time.has_interval else (_NAN, _NAN)
+    return Interval(ratio.value, low, high).above_percent
 
 
 def saved_percent_of(base: StatePoint, point: StatePoint) -> Interval | None:

@@ -24,7 +24,7 @@ _PATHS = 8
 _DOTS = 1_500
 _BINS = 24
 _LEAST_IN_BIN = 5
-_SHOWN = 0.99
+_SHOWN_QUANTILE = 0.99
 _ROOM = 1.5
 
 
@@ -110,12 +110,12 @@ def _paths(data: ReportData) -> list[_Path]:
             if not awake:
                 states[trial.hosts, rest] = state
     links = data.calibration.links if data.calibration is not None else {}
-    found = []
+    paths = []
     for (hosts, rest), (on, off) in groups.items():
         policy = _policy(hosts, states.get((hosts, rest), ()), links)
         base_us, base_from = _base(_joined(off), _joined(on), policy)
-        found.append(_Path(hosts, rest, _joined(on), _joined(off), base_us, base_from, policy))
-    return found
+        paths.append(_Path(hosts, rest, _joined(on), _joined(off), base_us, base_from, policy))
+    return paths
 
 
 def _joined(echoes: Sequence[Echoes]) -> Echoes:
@@ -173,7 +173,7 @@ def _top_us(path: _Path) -> float:
     delays = delays[np.isfinite(delays)]
     if not delays.size:
         return 1.0
-    usual = max(float(np.quantile(delays, _SHOWN)), 1.0)
+    usual = max(float(np.quantile(delays, _SHOWN_QUANTILE)), 1.0)
     if path.policy is not None:
         usual = max(usual, float(np.max(passing_delay_us(_corners(path.policy), path_of(path.policy)), initial=0.0)))
     return min(float(delays.max()), _ROOM * usual)

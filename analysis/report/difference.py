@@ -46,19 +46,19 @@ def differences_of(data: ReportData) -> tuple[Difference, ...]:
 
 def difference(data: ReportData) -> Section | None:
     """Run times and energy of B against A's, by configuration and state; None where nothing can be compared."""
-    found = differences_of(data)
-    if not found:
+    differences = differences_of(data)
+    if not differences:
         return None
-    names = short_names(list(dict.fromkeys(one.configuration for one in found)))
+    names = short_names(list(dict.fromkeys(one.configuration for one in differences)))
     a, b = (", ".join(run.name for run in runs) for runs in data.sides)
     tables = [
-        Table("difference", "Run times", _columns("s", "B is longer"), tuple(_row(one, names) for one in found)),
+        Table("difference", "Run times", _columns("s", "B is longer"), tuple(_row(one, names) for one in differences)),
     ]
     text = (
         f"A is {a}; B is {b}. Run times of B against those of A, medians with 95 % intervals by bootstrap. The two "
         "have no block in common, so what drifted between them is part of the difference."
     )
-    if rows := tuple(_joule_row(one, names) for one in found if one.joules is not None):
+    if rows := tuple(_joule_row(one, names) for one in differences if one.joules is not None):
         tables.append(Table("difference-energy", "Energy of the network", _columns("J", "B takes more"), rows))
         text += (
             " Energy is that of the network's metered devices in a trial; its intervals are at least as wide as the "
@@ -109,9 +109,9 @@ def _difference(key: _Key, first: Sequence[StatePoint], second: Sequence[StatePo
 
 def _points(data: ReportData, runs: Sequence[RunData]) -> Mapping[_Key, list[StatePoint]]:
     """What some runs measured of each configuration in each state."""
-    found: dict[_Key, list[StatePoint]] = {}
+    points: dict[_Key, list[StatePoint]] = {}
     for one in series_of(data, least=True):
         if one.run in runs:
             for point in one.points:
-                found.setdefault((one.configuration, point.state), []).append(point)
-    return found
+                points.setdefault((one.configuration, point.state), []).append(point)
+    return points

@@ -18,7 +18,7 @@ class Doubts:
 def doubts_of(sections: Sequence[Section]) -> tuple[Doubts, ...]:
     """By section, in the order of the page; a sentence that several sections have is the first one's."""
     seen: set[str] = set()
-    found = []
+    doubts = []
     for section in sections:
         kept = []
         for sentence in section.warnings:
@@ -27,5 +27,5 @@ def doubts_of(sections: Sequence[Section]) -> tuple[Doubts, ...]:
                 seen.add(key)
                 kept.append(sentence)
         if kept:
-            found.append(Doubts(section.name, section.title, tuple(kept)))
-    return tuple(found)
+            doubts.append(Doubts(section.name, section.title, tuple(kept)))
+    return tuple(doubts)

@@ -121,8 +121,8 @@ def _of_calls(pair: Pair) -> tuple[Sequence[float], Sequence[float]]:
 def _of_medians(pair: Pair) -> Spread:
     off, on = spread_of(pair.off_s), spread_of(pair.on_s)
     times = ratio(on.interval, off.interval)
-    found = Interval(100 * (times.value - 1), 100 * (times.low - 1), 100 * (times.high - 1))
-    return Spread(found, min(off.count, on.count))
+    percent = Interval(100 * (times.value - 1), 100 * (times.low - 1), 100 * (times.high - 1))
+    return Spread(percent, min(off.count, on.count))
 
 
 def _saved(run: RunData) -> dict[Configuration, Interval]:
@@ -134,10 +134,10 @@ def _saved(run: RunData) -> dict[Configuration, Interval]:
         if eee is not None:
             sides = joules.setdefault(run.factors.configuration_of(trial), ([], []))
             sides[eee].append(energy_of_trial(run, trial, meters).network_joule)
-    found = {}
+    saved = {}
     for configuration, (off, on) in joules.items():
         known_off, known_on = ([one for one in side if one is not None] for side in (off, on))
         if known_off and known_on and len(known_off) + len(known_on) == len(off) + len(on):
             left = ratio(repeated(known_on).interval, repeated(known_off).interval)
-            found[configuration] = Interval(100 * (1 - left.value), 100 * (1 - left.high), 100 * (1 - left.low))
-    return found
+            saved[configuration] = Interval(100 * (1 - left.value), 100 * (1 - left.high), 100 * (1 - left.low))
+    return saved

@@ -97,12 +97,12 @@ def meters_of(run: RunData) -> tuple[Meter, ...]:
     """All meters of a run, without stale readings."""
     rows = run.watts.filter(pl.col("power_watt").is_not_null() & (pl.col("mark").fill_null("") != "stale"))
     groups = rows.partition_by("strip", "outlet", "feeds", maintain_order=True)
-    found = [_meter(group) for group in groups]
-    fed = {meter.strip for meter in found if meter.feeds}
+    meters = [_meter(group) for group in groups]
+    fed = {meter.strip for meter in meters if meter.feeds}
     # If the inventory says what a strip's outlets feed, an outlet that feeds nothing draws nothing.
-    found = [meter for meter in found if meter.feeds or not meter.outlet or meter.strip not in fed]
-    metered = {meter.strip for meter in found if meter.outlet}
-    return tuple(meter for meter in found if meter.outlet or meter.strip not in metered)
+    meters = [meter for meter in meters if meter.feeds or not meter.outlet or meter.strip not in fed]
+    metered = {meter.strip for meter in meters if meter.outlet}
+    return tuple(meter for meter in meters if meter.outlet or meter.strip not in metered)
 
 
 def _meter(rows: pl.DataFrame) -> Meter:
@@ -119,13 +119,13 @@ def energy_of_trial(run: RunData, trial: Trial, meters: Iterable[Meter]) -> Tria
     network: list[Interval | None] = []
     every: list[Interval | None] = []
     for meter in meters:
-        found = mean_watt_of(meter.series, trial, run.facts, meter.strip)
-        every.append(found)
+        mean_watt = mean_watt_of(meter.series, trial, run.facts, meter.strip)
+        every.append(mean_watt)
         if meter.feeds not in run.hosts:
-            network.append(found)
+            network.append(mean_watt)
     return TrialEnergy(_whole(network), _whole(every), run_time_s(trial))
 
 
 def _whole(parts: Sequence[Interval | None]) -> Interval | None:
-    known = [part for part in parts if part is not None]
-    return added(known) if len(known) == len(parts) else None
+    measured = [part for part in parts if part is not None]
+    return added(measured) if len(measured) == len(parts) else None

@@ -58,14 +58,14 @@ class Estimated:
 def estimates(data: ReportData) -> Section | Missing:
     """Run times without EEE, with EEE, and as estimated."""
     title = "Estimated against measured run times"
-    found = estimated(data)
-    if not found:
+    all_estimates = estimated(data)
+    if not all_estimates:
         return Missing(title, NOT_COUNTED, sweep_command(data, "eee=on,off", "--gaps", "--traffic"))
-    known = [one for one in found if one.ours is not None or one.miwa_s is not None]
-    if not known:
+    usable = [one for one in all_estimates if one.ours is not None or one.miwa_s is not None]
+    if not usable:
         return Missing(title, "no run-time model was fitted for these programs.", fit_command(data))
     groups: dict[str, list[Estimated]] = {}
-    for one in known:
+    for one in usable:
         groups.setdefault(one.pair.configuration.placement, []).append(one)
     drawings = [
         drawing
@@ -73,7 +73,7 @@ def estimates(data: ReportData) -> Section | Missing:
         for number, part in enumerate(_parts(group))
         for drawing in (_times(f"{name}{f', part {number + 1}' if len(group) > _ROWS else ''}", part),)
     ]
-    drawings += [_agreement(known, data.calibration)]
+    drawings += [_agreement(usable, data.calibration)]
     text = (
         "Each row is a configuration with its run time without EEE, with EEE, and as estimated by two models from the "
         "run without: Miwa's, which uses the mean gap, and ours, which uses all gaps and the links' policy. Joules, "
@@ -84,23 +84,23 @@ def estimates(data: ReportData) -> Section | Missing:
         title,
         text,
         tuple(drawings),
-        (_table(known), _errors(known, data.calibration)),
-        tuple(_warnings(data, known)),
-        "tables" if any(one.network_joule is not None for one in known) else "none",
+        (_table(usable), _errors(usable, data.calibration)),
+        tuple(_warnings(data, usable)),
+        "tables" if any(one.network_joule is not None for one in usable) else "none",
     )
 
 
-def _warnings(data: ReportData, known: Sequence[Estimated]) -> list[str]:
+def _warnings(data: ReportData, rows: Sequence[Estimated]) -> list[str]:
     calibration = data.calibration
     fitted = set(calibration.runs) if calibration is not None else set()
     sentences = []
-    inside = sorted({one.run.name for one in known} & fitted)
+    inside = sorted({one.run.name for one in rows} & fitted)
     if inside:
         sentences.append(
             f"The calibration was fitted to these runs ({', '.join(inside)}): agreement with them is that of a fit, "
             "not of a prediction. Measure other configurations to test predictions."
         )
-    sentences += dict.fromkeys(warning for one in known if one.ours is not None for warning in one.ours.warnings)
+    sentences += dict.fromkeys(warning for one in rows if one.ours is not None for warning in one.ours.warnings)
     return [text[:1].upper() + text[1:] for text in sentences]
 
 
@@ -117,15 +117,15 @@ def _parts(group: Sequence[Estimated]) -> list[Sequence[Estimated]]:
 @lru_cache(maxsize=1)
 def estimated(data: ReportData) -> tuple[Estimated, ...]:
     """Every configuration that ran with and without EEE, in the natural order."""
-    found = []
+    rows = []
     for run in data.runs:
         lab = lab_of_run(run.facts)
         whole = None if lab is None else Site.of(lab)
         compared = () if whole is None else _compared(run, whole, data.calibration)
         site = None if whole is None else whole.only(compared)
         joules = _joules(run, compared)
-        found += [_estimated(data, run, pair, site, joules) for pair in pairs_of(run)]
-    return tuple(sorted(found, key=lambda one: natural(one.pair.configuration)))
+        rows += [_estimated(data, run, pair, site, joules) for pair in pairs_of(run)]
+    return tuple(sorted(rows, key=lambda one: natural(one.pair.configuration)))
 
 
 def _compared(run: RunData, site: Site, calibration: Calibration | None) -> tuple[str, ...]:
@@ -133,8 +133,10 @@ def _compared(run: RunData, site: Site, calibration: Calibration | None) -> tupl
     metered = {meter.feeds for meter in meters_of(run)}
     if calibration is None:
         return ()
-    known = (name for name, family in site.families.items() if switch_power_of(calibration, name, family) is not None)
-    return tuple(name for name in known if name in metered)
+    switches = (
+        name for name, family in site.families.items() if switch_power_of(calibration, name, family) is not None
+    )
+    return tuple(name for name in switches if name in metered)
 
 
 def _joules(run: RunData, switches: Sequence[str]) -> dict[str, Interval]:
@@ -145,12 +147,12 @@ def _joules(run: RunData, switches: Sequence[str]) -> dict[str, Interval]:
         if run.factors.with_eee(run.factors.state_of(trial)):
             energy = energy_of_trial(run, trial, meters).network_joule
             values.setdefault(run.factors.configuration_of(trial).name, []).append(energy)
-    found = {}
+    joules = {}
     for name, energies in values.items():
-        known = [energy for energy in energies if energy is not None]
-        if known and len(known) == len(energies):
-            found[name] = repeated(known).interval
-    return found
+        measured = [energy for energy in energies if energy is not None]
+        if measured and len(measured) == len(energies):
+            joules[name] = repeated(measured).interval
+    return joules
 
 
 def _estimated(data: ReportData, run: RunData, pair: Pair, site: Site | None, joules: dict[str, Interval]) -> Estimated:
@@ -235,15 +237,15 @@ def _row(axes: Axes, y: Floats, times: Sequence[Interval], place: int, name: str
     )
 
 
-def _agreement(known: Sequence[Estimated], calibration: Calibration | None) -> Drawing:
+def _agreement(rows: Sequence[Estimated], calibration: Calibration | None) -> Drawing:
     """Error of each estimate against the measured time."""
-    whose = _whose(known, calibration)
+    whose = _whose(rows, calibration)
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
-        idle_ms = [one.pair.profile.idle_us / 1e3 for one in known]
+        idle_ms = [one.pair.profile.idle_us / 1e3 for one in rows]
         for place, name, value in ((2, "our model", _ours_s), (3, "Miwa's model", _miwa_s)):
-            points = [(x, _error_percent(value(one), one)) for x, one in zip(idle_ms, known, strict=True) if value(one)]
+            points = [(x, _error_percent(value(one), one)) for x, one in zip(idle_ms, rows, strict=True) if value(one)]
             if points:
                 style = series_style(place)
                 axes.plot(
@@ -254,14 +256,14 @@ def _agreement(known: Sequence[Estimated], calibration: Calibration | None) -> D
                     mfc="white",
                     label=name,
                 )
-        bars = error_bars(Interval(0.0, -_below_percent(one), _above_percent(one)) for one in known)
-        axes.errorbar(idle_ms, np.zeros(len(known)), bars, color="0.6", ls="none", lw=0.8, label="measured", zorder=1)
+        bars = error_bars(Interval(0.0, -_below_percent(one), _above_percent(one)) for one in rows)
+        axes.errorbar(idle_ms, np.zeros(len(rows)), bars, color="0.6", ls="none", lw=0.8, label="measured", zorder=1)
         axes.axhline(0.0, color="0.4", lw=0.6)
         label(axes, "Mean gap I (ms)", "Error of the estimate (%)")
         axes.legend(loc="best")
 
     caption = (
-        f"Error of {len(known)} estimates, {whose}; the table has those of configurations left out of the fit. Grey "
+        f"Error of {len(rows)} estimates, {whose}; the table has those of configurations left out of the fit. Grey "
         "bars: the interval of the measured time; errors within it are not significant."
     )
     return draw("estimate-errors", "Errors of estimated run times", caption, paint)
@@ -287,10 +289,10 @@ def _above_percent(one: Estimated) -> float:
     return 100 * (one.on_s.high / one.on_s.value - 1)
 
 
-def _table(known: Sequence[Estimated]) -> Table:
+def _table(shown_rows: Sequence[Estimated]) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    names = short_names([one.pair.configuration for one in known])
-    for one in known:
+    names = short_names([one.pair.configuration for one in shown_rows])
+    for one in shown_rows:
         ours_s = None if one.ours is None else one.ours.time_s
         joule, predicted = one.network_joule or (None, None)
         rows.append(
@@ -323,21 +325,21 @@ def _table(known: Sequence[Estimated]) -> Table:
     return table.without_empty_columns(always=3)
 
 
-def _whose(known: Sequence[Estimated], calibration: Calibration | None) -> str:
+def _whose(rows: Sequence[Estimated], calibration: Calibration | None) -> str:
     """Whether the estimated runs are those of the fit."""
     fitted = set() if calibration is None else set(calibration.runs)
-    inside = [one.run.name in fitted for one in known]
+    inside = [one.run.name in fitted for one in rows]
     return _IN_SAMPLE if all(inside) else "partly of the fit" if any(inside) else "of runs that were not fitted"
 
 
-def _held_out(known: Sequence[Estimated], calibration: Calibration | None) -> list[tuple[Cell, ...]]:
+def _held_out(shown_rows: Sequence[Estimated], calibration: Calibration | None) -> list[tuple[Cell, ...]]:
     """Errors of cross-validation, as the fit found them."""
     if calibration is None:
         return []
     rows: list[tuple[Cell, ...]] = []
-    placements = dict.fromkeys(one.pair.configuration.placement for one in known)
+    placements = dict.fromkeys(one.pair.configuration.placement for one in shown_rows)
     for placement in placements:
-        group = next(one for one in known if one.pair.configuration.placement == placement)
+        group = next(one for one in shown_rows if one.pair.configuration.placement == placement)
         model = program_time(calibration, group.pair.profile)
         fits = () if model is None else (("ours", model.rounds or model.wakes), ("Miwa's", model.miwa))
         for name, fit in fits:
@@ -349,26 +351,26 @@ def _held_out(known: Sequence[Estimated], calibration: Calibration | None) -> li
     return rows
 
 
-def _errors(known: Sequence[Estimated], calibration: Calibration | None) -> Table:
+def _errors(shown_rows: Sequence[Estimated], calibration: Calibration | None) -> Table:
     """Mean and worst error of each model, and how often the predicted interval contains the measured value.
 
     Errors within a fit stand apart from those of configurations that were left out of it.
     """
-    whose = _whose(known, calibration)
+    whose = _whose(shown_rows, calibration)
     rows: list[tuple[Cell, ...]] = []
     models: tuple[tuple[str, Callable[[Estimated], float | None]], ...] = (("ours", _ours_s), ("Miwa's", _miwa_s))
     for name, value in models:
-        errors = [abs(_error_percent(value(one), one)) for one in known if value(one) is not None]
+        errors = [abs(_error_percent(value(one), one)) for one in shown_rows if value(one) is not None]
         if errors:
-            held = [one.ours.time_s.holds(one.on_s.value) for one in known if one.ours is not None]
+            held = [one.ours.time_s.holds(one.on_s.value) for one in shown_rows if one.ours is not None]
             share = 100 * sum(held) / len(held) if held and name == "ours" else None
             rows.append((f"run time, {name}", fmean(errors), max(errors), share, len(errors), whose))
-    joules = [one.network_joule for one in known if one.network_joule is not None]
+    joules = [one.network_joule for one in shown_rows if one.network_joule is not None]
     if joules:
         errors = [100 * abs(predicted.value / measured.value - 1) for measured, predicted in joules]
         share = 100 * fmean(predicted.holds(measured.value) for measured, predicted in joules)
         rows.append(("energy of the network, ours", fmean(errors), max(errors), share, len(errors), whose))
-    rows += _held_out(known, calibration)
+    rows += _held_out(shown_rows, calibration)
     rows.append(("run time, Miwa's as published, 4 ranks", 2.63, 20.0, None, None, "of the paper"))
     rows.append(("run time, Miwa's as published, 16 ranks", 1.11, 15.3, None, None, "of the paper"))
     columns = (

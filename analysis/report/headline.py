@@ -18,7 +18,7 @@ from eee_testbed.analysis.report.report_data import ReportData, file_name, short
 from eee_testbed.analysis.report.run_times import configuration_drawing
 from eee_testbed.analysis.report.table import Cell, Column, Table
 
-_WIDE = 20.0
+_WIDE_RATIO = 20.0
 _CURVE_POINTS = 400
 
 
@@ -36,14 +36,14 @@ def headline(data: ReportData) -> tuple[Drawing, Table] | None:
 
 def _by_configuration(data: ReportData) -> tuple[Drawing, Table] | None:
     """Where no calls were counted there is no mean gap to draw over."""
-    found: dict[str, list[Change]] = {}
+    grouped: dict[str, list[Change]] = {}
     for change in changes_of(data):
         if change.of_eee:
-            found.setdefault(change.name, []).append(change)
-    if not found:
+            grouped.setdefault(change.name, []).append(change)
+    if not grouped:
         return None
-    name = max(found, key=lambda key: len(found[key]))
-    changes = found[name]
+    name = max(grouped, key=lambda key: len(grouped[key]))
+    changes = grouped[name]
     drawing = configuration_drawing(f"headline-{file_name(name)}", f"What EEE costs, {name}", name, changes)
     names = short_names([one.series.configuration for one in changes])
     columns = (
@@ -63,7 +63,7 @@ def _drawing(name: str, effects: Sequence[Effect], fit: MiwaTime | None, *, in_s
     predicted = [one for one in effects if one.predicted_saved_percent is not None]
     ours = [(one, one.predicted_slower_percent) for one in effects if one.predicted_slower_percent is not None]
     gaps_us = [one.idle_us for one in effects if one.idle_us > 0]
-    wide = bool(gaps_us) and len(gaps_us) == len(effects) and max(gaps_us) > _WIDE * min(gaps_us)
+    wide = bool(gaps_us) and len(gaps_us) == len(effects) and max(gaps_us) > _WIDE_RATIO * min(gaps_us)
 
     def paint(figure: Figure) -> None:
         panels = figure.subplots(2 if saved or predicted else 1, 1, sharex=True, squeeze=False)[:, 0]
@@ -141,10 +141,10 @@ def _panel(axes: Axes, effects: Sequence[Effect], values: Sequence[Interval], pl
     )
 
 
-def _points(axes: Axes, found: Sequence[tuple[Effect, Interval]], name: str) -> None:
+def _points(axes: Axes, effects: Sequence[tuple[Effect, Interval]], name: str) -> None:
     """Estimates of the configurations: nothing is known between them, so nothing is drawn there."""
     style = series_style(2)
-    x, y = [one.idle_us / 1e3 for one, _ in found], [value.value for _, value in found]
+    x, y = [one.idle_us / 1e3 for one, _ in effects], [value.value for _, value in effects]
     axes.plot(x, y, color=style.colour, marker=style.marker, mfc="none", ls="none", label=name or None)
 
 

@@ -20,7 +20,7 @@ _ESCAPES: Final = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
 }
-_BELOW: Final = re.compile(r"[^ -~\u00a0-\u024f]")
+_UNKNOWN_LETTER: Final = re.compile(r"[^ -~\u00a0-\u024f]")
 """What pdfLaTeX knows no letter for."""
 
 
@@ -53,7 +53,7 @@ def escaped(text: str) -> str:
     >>> print(escaped("50 % of sw_1, 3 µs"))
     50 \% of sw\_1, 3 \textmu{}s
     """
-    return _BELOW.sub("?", "".join(_ESCAPES.get(letter, letter) for letter in text))
+    return _UNKNOWN_LETTER.sub("?", "".join(_ESCAPES.get(letter, letter) for letter in text))
 
 
 def save_latex(tables: Sequence[Table], folder: Path) -> tuple[Path, ...]:

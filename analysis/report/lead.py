@@ -24,14 +24,14 @@ def _over_gaps(data: ReportData) -> str:
     groups = over_gaps(data)
     name = max(groups, key=lambda key: len(groups[key]), default="")
     effects = groups.get(name, ())
-    known = [one for one in effects if one.has_interval]
-    if not known:
+    with_interval = [one for one in effects if one.has_interval]
+    if not with_interval:
         return ""
-    worst = max(known, key=lambda one: one.slower_percent.interval.value)
+    worst = max(with_interval, key=lambda one: one.slower_percent.interval.value)
     cost = worst.slower_percent.interval
     if cost.low <= 0:
-        return f"EEE makes {name} no slower than its trials resolve ({_percent(cost.high)}){_most_saved(known)}"
-    return f"EEE makes {name} up to {_percent(cost.value)} slower{_most_saved(known)}"
+        return f"EEE makes {name} no slower than its trials resolve ({_percent(cost.high)}){_most_saved(with_interval)}"
+    return f"EEE makes {name} up to {_percent(cost.value)} slower{_most_saved(with_interval)}"
 
 
 def _most_saved(effects: Sequence[Effect]) -> str:
@@ -49,11 +49,11 @@ def _most_saved(effects: Sequence[Effect]) -> str:
 def _of_eee(data: ReportData) -> str:
     """The configuration that EEE slows down most, of those that were repeated enough."""
     changes = [one for one in changes_of(data) if one.of_eee]
-    known = [one for one in changes if one.time.has_interval]
+    with_interval = [one for one in changes if one.time.has_interval]
     if not changes:
         return ""
-    worst = max(known or changes, key=lambda one: one.slower_percent.value)
-    if not known:
+    worst = max(with_interval or changes, key=lambda one: one.slower_percent.value)
+    if not with_interval:
         size = f"{worst.slower_percent.value:+.2g} % in {worst.time.blocks} block{'s' * (worst.time.blocks > 1)}"
         return f"What EEE costs {worst.name} is not known yet: {size} may be chance"
     return f"EEE makes {worst.name} {_slower(worst)}{_energy(worst)}"
@@ -61,10 +61,10 @@ def _of_eee(data: ReportData) -> str:
 
 def _of_others(data: ReportData) -> str:
     """The setting with the largest saving in time lost or won, where EEE was not switched."""
-    known = [one for one in changes_of(data) if one.time.has_interval and not one.of_eee]
-    if not known:
+    with_interval = [one for one in changes_of(data) if one.time.has_interval and not one.of_eee]
+    if not with_interval:
         return ""
-    worst = max(known, key=lambda one: abs(one.slower_percent.value))
+    worst = max(with_interval, key=lambda one: abs(one.slower_percent.value))
     setting = state_text(tuple(one for one in worst.point.state if one not in worst.base.state))
     return f"With {setting}, {worst.name} is {_slower(worst)}{_energy(worst)}"
 

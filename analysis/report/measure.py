@@ -30,13 +30,13 @@ def sweep_command(data: ReportData, factor: str = "eee=on,off", *more: str) -> s
     trial = _last_program(data.runs)
     name = _USUAL_PROGRAM if trial is None else trial.program
     hosts = _hosts(data) if trial is None else trial.hosts
-    words = ["sweep", name, "--lab", _lab(data), "--hosts", ",".join(hosts)]
+    argv = ["sweep", name, "--lab", _lab(data), "--hosts", ",".join(hosts)]
     if trial is not None and trial.ranks_per_host > 1:
-        words += ["--ranks-per-host", str(trial.ranks_per_host)]
-    words += [] if trial is None else [word for pair in _constants(trial) for word in ("--set", pair)]
-    words += _launched(data.runs)
-    words += [word for text in _figures(data.runs) for word in ("--figure", text)]
-    return _command(*words, "--factor", factor, "--blocks", str(_BLOCKS), *more)
+        argv += ["--ranks-per-host", str(trial.ranks_per_host)]
+    argv += [] if trial is None else [word for pair in _constants(trial) for word in ("--set", pair)]
+    argv += _launched(data.runs)
+    argv += [word for text in _figures(data.runs) for word in ("--figure", text)]
+    return _command(*argv, "--factor", factor, "--blocks", str(_BLOCKS), *more)
 
 
 def more_blocks_command(run: RunData, blocks: int) -> str:

@@ -58,8 +58,8 @@ def _of_one(table: Table) -> Table:
 
 
 def _experiment(facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = facts.get("experiment")
-    return found if isinstance(found, Mapping) else {}
+    experiment = facts.get("experiment")
+    return experiment if isinstance(experiment, Mapping) else {}
 
 
 def _runs(runs: tuple[RunData, ...]) -> Table:
@@ -117,15 +117,15 @@ def _factor(name: str, factor: Mapping[str, Any]) -> str:
 
 
 def _measure(measure: Mapping[str, Any]) -> str:
-    for what, given in measure.items():
-        if isinstance(given, Mapping):
+    for what, settings in measure.items():
+        if isinstance(settings, Mapping):
             if what == "program":
-                ranks = f"{len(given.get('hosts', ()))}x{given.get('ranks_per_host', 1)}"
-                fixed = " ".join(f"{key}={value}" for key, value in given.get("parameters", {}).items())
-                return f"{given.get('name')} {ranks} {fixed}".strip()
+                ranks = f"{len(settings.get('hosts', ()))}x{settings.get('ranks_per_host', 1)}"
+                fixed = " ".join(f"{key}={value}" for key, value in settings.get("parameters", {}).items())
+                return f"{settings.get('name')} {ranks} {fixed}".strip()
             if what == "probe":
-                return f"probe {given.get('from')} - {given.get('to')}, {given.get('count')} echoes"
-            return f"{what}, windows of {given.get('window_s')} s"
+                return f"probe {settings.get('from')} - {settings.get('to')}, {settings.get('count')} echoes"
+            return f"{what}, windows of {settings.get('window_s')} s"
     return ""
 
 

@@ -78,7 +78,7 @@ def _measured(measure: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name} ran on {where}{f' ({fixed})' if fixed else ''}."
     probe = _mapping(measure.get("probe"))
     if probe:
-        gaps = [found for one in _list(probe.get("gap_us")) if (found := _number(one))]
+        gaps = [gap for one in _list(probe.get("gap_us")) if (gap := _number(one))]
         pauses = f" after pauses of {' to '.join(gaps)} µs" if len(gaps) == 2 else ""
         yield f"Each trial sent {probe.get('count')} echoes from {probe.get('from')} to {probe.get('to')}{pauses}."
     for kind in ("idle", "power"):
@@ -143,13 +143,13 @@ def _clocks(run: RunData) -> Iterator[str]:
 def _software(runs: Sequence[RunData], kernels: Mapping[str, list[str]]) -> Iterator[str]:
     every = list(dict.fromkeys(tuple(run.facts.get("versions", {}).items()) for run in runs))
     for versions in every:
-        found = {str(name): str(version) for name, version in versions}
-        if "eee-testbed" not in found:
+        software = {str(name): str(version) for name, version in versions}
+        if "eee-testbed" not in software:
             continue
-        commit = f", commit {found['commit']}" if "commit" in found else ""
+        commit = f", commit {software['commit']}" if "commit" in software else ""
         yield (
-            f"Measured with eee-testbed {found['eee-testbed']}{commit}, Python {found.get('python', '?')}, Linux "
-            f"{found.get('kernel', '?')}."
+            f"Measured with eee-testbed {software['eee-testbed']}{commit}, Python {software.get('python', '?')}, Linux "
+            f"{software.get('kernel', '?')}."
         )
     for fact in _launchers(runs):
         version = fact.get("version")
@@ -175,19 +175,19 @@ def _changed_firmware(run: RunData) -> Iterator[str]:
 
 def _firmwares(runs: Sequence[RunData]) -> dict[str, list[str]]:
     """Switches by model and firmware, as they said at the runs' begins."""
-    found: dict[str, list[str]] = {}
+    firmwares: dict[str, list[str]] = {}
     for run in runs:
         for name, said in _mapping(run.facts.get("switches")).items():
             if firmware := _mapping(said).get("firmware"):
                 model = _mapping(said).get("model")
-                names = found.setdefault(f"{model} {firmware}" if model else str(firmware), [])
+                names = firmwares.setdefault(f"{model} {firmware}" if model else str(firmware), [])
                 names += [] if name in names else [str(name)]
-    return found
+    return firmwares
 
 
 def _kernels(runs: Sequence[RunData]) -> dict[str, list[str]]:
     """Hosts by their kernels, from the headers of agents' files of each run's first trials."""
-    found: dict[str, list[str]] = {}
+    kernels: dict[str, list[str]] = {}
     for run in runs:
         seen: set[str] = set()
         for trial in run.trials:
@@ -198,14 +198,14 @@ def _kernels(runs: Sequence[RunData]) -> dict[str, list[str]]:
                 name, kernel = str(node.get("name", "")), str(node.get("kernel", ""))
                 if name and kernel and name not in seen:
                     seen.add(name)
-                    found.setdefault(kernel, []).append(name)
-    return {kernel: list(dict.fromkeys(names)) for kernel, names in found.items()}
+                    kernels.setdefault(kernel, []).append(name)
+    return {kernel: list(dict.fromkeys(names)) for kernel, names in kernels.items()}
 
 
 def _launchers(runs: Sequence[RunData]) -> list[Mapping[str, Any]]:
     """Launchers of the runs, each once."""
-    found = [fact for run in runs if (fact := _mapping(run.facts.get("launcher")))]
-    return list({(fact.get("name"), fact.get("version")): fact for fact in found}.values())
+    launchers = [fact for run in runs if (fact := _mapping(run.facts.get("launcher")))]
+    return list({(fact.get("name"), fact.get("version")): fact for fact in launchers}.values())
 
 
 def _any_mpi(runs: Sequence[RunData]) -> bool:
@@ -225,17 +225,17 @@ def _unknown(runs: Sequence[RunData], kernels: Mapping[str, list[str]]) -> str:
     return f"The runs' folders do not say {listed(unknown)}: note them yourself." if unknown else ""
 
 
-def _mapping(found: object) -> Mapping[str, Any]:
-    return found if isinstance(found, Mapping) else {}
+def _mapping(fact: object) -> Mapping[str, Any]:
+    return fact if isinstance(fact, Mapping) else {}
 
 
-def _list(found: object) -> Sequence[object]:
-    return found if isinstance(found, list | tuple) else ()
+def _list(fact: object) -> Sequence[object]:
+    return fact if isinstance(fact, list | tuple) else ()
 
 
-def _number(found: object) -> str:
+def _number(fact: object) -> str:
     """A number, to print; "" for anything else."""
-    return number(float(found)) if isinstance(found, int | float) and not isinstance(found, bool) else ""
+    return number(float(fact)) if isinstance(fact, int | float) and not isinstance(fact, bool) else ""
 
 
 def _plain(value: object) -> str:

@@ -17,7 +17,7 @@ from eee_testbed.analysis.report.report_data import ReportData
 from eee_testbed.analysis.report.section import Missing, Section
 from eee_testbed.analysis.report.table import Cell, Column, Table
 
-_ASKED: Final = tuple(
+_ASKED_SETTINGS: Final = tuple(
     parse_what_if(text) for text in ("off", f"deep,hold_us=10,phy={PAPER_LINK}", f"deep,hold_us=100,phy={PAPER_LINK}")
 )
 _NAMES: Final = ("always on", "hold 10 µs", "hold 100 µs")
@@ -39,10 +39,10 @@ def networks(data: ReportData) -> Section | Missing:
     drawings, rows = [], []
     warnings: dict[str, None] = {}
     for nodes, networks_of in _CASES:
-        found = _predicted(profile, data.calibration, networks_of)
-        drawings += [_drawing(profile, nodes, networks_of, found, what) for what in ("network", "system")]
-        rows += [_row(one) for one in found]
-        warnings |= dict.fromkeys(warning for one in found for warning in one.warnings)
+        predictions = _predicted(profile, data.calibration, networks_of)
+        drawings += [_drawing(profile, nodes, networks_of, predictions, what) for what in ("network", "system")]
+        rows += [_row(one) for one in predictions]
+        warnings |= dict.fromkeys(warning for one in predictions for warning in one.warnings)
     columns = (
         Column("network"),
         Column("links"),
@@ -63,11 +63,11 @@ def networks(data: ReportData) -> Section | Missing:
 
 
 def _predicted(profile: Profile, calibration: Calibration, where: Sequence[Topology]) -> tuple[Prediction, ...]:
-    return predict_topologies(profile, calibration, where, _ASKED, draws=_DRAWS)
+    return predict_topologies(profile, calibration, where, _ASKED_SETTINGS, draws=_DRAWS)
 
 
 def _drawing(
-    profile: Profile, nodes: str, where: Sequence[Topology], found: Sequence[Prediction], what: str
+    profile: Profile, nodes: str, where: Sequence[Topology], predictions: Sequence[Prediction], what: str
 ) -> Drawing:
     """Markers show the family, their filling how links sleep."""
     families = {one.name: one.family for one in where}
@@ -77,8 +77,8 @@ def _drawing(
         fills = ("full", "none", "left")
         for place, family in enumerate(_FAMILIES):
             style = series_style(place)
-            for asked, fill in zip(_ASKED, fills, strict=True):
-                points = [one for one in found if families[one.where] == family and one.what_if == asked]
+            for asked, fill in zip(_ASKED_SETTINGS, fills, strict=True):
+                points = [one for one in predictions if families[one.where] == family and one.what_if == asked]
                 joule = [one.network_joule if what == "network" else one.all_joule for one in points]
                 axes.plot(
                     [one.value / 1e3 for one in joule if one is not None],
@@ -102,7 +102,7 @@ def _drawing(
 
 
 def _row(one: Prediction) -> tuple[Cell, ...]:
-    name = _NAMES[_ASKED.index(one.what_if)]
+    name = _NAMES[_ASKED_SETTINGS.index(one.what_if)]
     return (
         one.where,
         name,

@@ -111,10 +111,10 @@ def _row(owner: str, key: str, value: object, prefix: str) -> Iterator[tuple[Cel
         yield owner, f"{prefix}{text}", "", str(value)
 
 
-def _in_unit(found: Interval, key: str) -> Interval:
+def _in_unit(interval: Interval, key: str) -> Interval:
     """A fraction in percent, as its name's unit is."""
     scale = 100 if key.endswith("_fraction") else 1
-    return Interval(scale * found.value, scale * found.low, scale * found.high)
+    return Interval(scale * interval.value, scale * interval.low, scale * interval.high)
 
 
 def _named(key: str) -> tuple[str, str]:

@@ -96,20 +96,20 @@ def _sum(name: str, meters: Sequence[PowerSeries], start_ns: int) -> _Series:
 
 def _changes(run: RunData, start_ns: int) -> list[_Change]:
     """Actuations; those of several links with the same result within a second are merged."""
-    found: list[_Change] = []
+    changes: list[_Change] = []
     counts: list[int] = []
     for event in run.events:
         if event["kind"] != EventKind.ACTUATION:
             continue
         at_s = (int(event.get("ended_ns", event["time_ns"])) - start_ns) / 1e9
         words = f"{event['what']} {event['after']}"
-        if found and found[-1].words.split(" of ")[0] == words and at_s - found[-1].at_s < 1.0:
+        if changes and changes[-1].words.split(" of ")[0] == words and at_s - changes[-1].at_s < 1.0:
             counts[-1] += 1
-            found[-1] = _Change(found[-1].at_s, f"{words} of {counts[-1]} links")
+            changes[-1] = _Change(changes[-1].at_s, f"{words} of {counts[-1]} links")
         else:
-            found.append(_Change(at_s, words))
+            changes.append(_Change(at_s, words))
             counts.append(1)
-    return found
+    return changes
 
 
 def _drawing(

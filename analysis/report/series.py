@@ -62,7 +62,7 @@ def series_of(data: ReportData, *, least: bool = False) -> tuple[Series, ...]:
 
     `least`: every configuration that ran, beginning with the state that saves least.
     """
-    found = []
+    series = []
     for run in data.runs:
         factors = run.factors
         groups: dict[Configuration, dict[State, list[_Value]]] = {}
@@ -78,8 +78,8 @@ def series_of(data: ReportData, *, least: bool = False) -> tuple[Series, ...]:
             if base is None or (len(states) < 2 and not least):
                 continue
             order = [base, *sorted((state for state in states if state != base), key=natural_state)]
-            found.append(Series(run, configuration, _alike([_point(state, states[state]) for state in order])))
-    return tuple(sorted(found, key=lambda one: natural(one.configuration)))
+            series.append(Series(run, configuration, _alike([_point(state, states[state]) for state in order])))
+    return tuple(sorted(series, key=lambda one: natural(one.configuration)))
 
 
 def compared(base: StatePoint, point: StatePoint) -> Comparison | None:
@@ -121,16 +121,16 @@ def joules_compared(base: StatePoint, point: StatePoint) -> Interval | None:
         {block: [one.value for one in own] for block, own in side.joules_by_block.items()} for side in (base, point)
     ]
     try:
-        found = compare(sides[0], sides[1], "energy", "J")
+        comparison = compare(sides[0], sides[1], "energy", "J")
     except ValueError:
         return None
-    return with_meter_errors(found, base.joules, point.joules)
+    return with_meter_errors(comparison, base.joules, point.joules)
 
 
-def with_meter_errors(found: Comparison, *sides: Sequence[Interval]) -> Interval:
+def with_meter_errors(comparison: Comparison, *sides: Sequence[Interval]) -> Interval:
     """The ratio of two sides' joules, at least as wide as the meters' own errors; NaN as ends without an interval."""
-    ratio_ = found.ratio
-    if not found.has_interval:
+    ratio_ = comparison.ratio
+    if not comparison.has_interval:
         return Interval(ratio_.value, math.nan, math.nan)
     half = ratio_.value * math.hypot(*(_relative_error(side) for side in sides))
     low, high = min(ratio_.low, ratio_.value - half), max(ratio_.high, ratio_.value + half)
@@ -161,8 +161,8 @@ def _point(state: State, values: Sequence[_Value]) -> StatePoint:
 
 
 def _spread(values: Sequence[Interval | None]) -> Spread | None:
-    known = [value for value in values if value is not None]
-    return repeated(known) if known and len(known) == len(values) else None
+    measured = [value for value in values if value is not None]
+    return repeated(measured) if measured and len(measured) == len(values) else None
 
 
 def saved_percent(one: Series, point: StatePoint) -> Interval:

@@ -48,30 +48,32 @@ def figures_of(data: ReportData) -> list[Figure]:
     tables = {run.name: _tables(run) for run in data.runs}
     configurations = [key[0] for own in tables.values() for key in own]
     names = short_names(list(dict.fromkeys(configurations)))
-    found = [figure for change in changes for figure in _of_change(data, change, tables, names)]
+    figures = [figure for change in changes for figure in _of_change(data, change, tables, names)]
     for run in data.runs:
-        found += [one for key, table in tables[run.name].items() for one in _values(data, run, key, table, names)]
-    return [*found, *(one for run in data.runs for one in _counts(data, run))]
+        figures += [one for key, table in tables[run.name].items() for one in _values(data, run, key, table, names)]
+    return [*figures, *(one for run in data.runs for one in _counts(data, run))]
 
 
 def _tables(run: RunData) -> dict[_Key, _Table]:
     """Values of each configuration in each state."""
     meters = meters_of(run)
-    found: dict[_Key, _Table] = {}
+    tables: dict[_Key, _Table] = {}
     for trial in run.programs():
-        table = found.setdefault((run.factors.configuration_of(trial), run.factors.state_of(trial)), {})
+        table = tables.setdefault((run.factors.configuration_of(trial), run.factors.state_of(trial)), {})
         for name, (value, unit) in _of_trial(run, trial, meters).items():
             table.setdefault((name, unit), {}).setdefault(trial.block, []).append(value)
-    return found
+    return tables
 
 
 def _of_trial(run: RunData, trial: Trial, meters: Sequence[Meter]) -> dict[str, tuple[float, str]]:
     energy = energy_of_trial(run, trial, meters) if meters else None
-    own = {name: (one.value, one.unit) for name, one in trial.figures.items() if name != run_time_name(trial)}
-    found = {"time": (run_time_s(trial), "s")}
+    program_figures = {
+        name: (one.value, one.unit) for name, one in trial.figures.items() if name != run_time_name(trial)
+    }
+    figures = {"time": (run_time_s(trial), "s")}
     if energy is not None and energy.network_joule is not None and energy.network_watt is not None:
-        found |= {"energy": (energy.network_joule.value, "J"), "power": (energy.network_watt.value, "W")}
-    return own | found
+        figures |= {"energy": (energy.network_joule.value, "J"), "power": (energy.network_watt.value, "W")}
+    return program_figures | figures
 
 
 def _of_change(
@@ -97,12 +99,12 @@ def _of_change(
 def _change_percent(base: Mapping[int, list[float]], point: Mapping[int, list[float]], name: str) -> Interval | None:
     """None without a block in common, and where the base is 0."""
     try:
-        found = compare(base, point, name, "1")
+        comparison = compare(base, point, name, "1")
     except ValueError:
         return None
-    if math.isnan(found.ratio.value):
+    if math.isnan(comparison.ratio.value):
         return None
-    return _ends(found.ratio.above_percent, found)
+    return _ends(comparison.ratio.above_percent, comparison)
 
 
 def _values(
@@ -111,13 +113,13 @@ def _values(
     configuration, state = key
     where = f"{_where(data, run, configuration, names)}: {state_text(state)}"
     for (name, unit), by_block in table.items():
-        found = compare({block: [0.0] for block in by_block}, by_block, name, unit)  # its interval over blocks
+        comparison = compare({block: [0.0] for block in by_block}, by_block, name, unit)  # its interval over blocks
         lab = {factor: str(level) for factor, level in state}
-        yield Figure(name, unit, where, _ends(found.difference, found), lab, _levels(configuration))
+        yield Figure(name, unit, where, _ends(comparison.difference, comparison), lab, _levels(configuration))
 
 
-def _ends(interval: Interval, found: Comparison) -> Interval:
-    return interval if found.has_interval else Interval(interval.value, _NAN, _NAN)
+def _ends(interval: Interval, comparison: Comparison) -> Interval:
+    return interval if comparison.has_interval else Interval(interval.value, _NAN, _NAN)
 
 
 def _counts(data: ReportData, run: RunData) -> Iterator[Figure]:

@@ -12,7 +12,7 @@ from typing import Literal
 from eee_testbed.analysis.interval import Interval
 from eee_testbed.lab.errors import LabError
 
-_SHORT = 34
+_SHORT_CHARACTERS = 34
 
 Cell = str | int | float | Interval | None
 _Plain = str | int | float | None
@@ -122,18 +122,18 @@ def cell_text(cell: Cell) -> str:
     return str(cell)
 
 
-def _interval(found: Interval) -> str:
-    if found.low == found.high:
-        return number(found.value)
-    if math.isnan(found.low) and math.isnan(found.high):
-        return f"{number(found.value)} (–)"  # noqa: RUF001 - too little was repeated for an interval
-    width, size = found.high - found.low, max(abs(found.low), abs(found.high))
+def _interval(interval: Interval) -> str:
+    if interval.low == interval.high:
+        return number(interval.value)
+    if math.isnan(interval.low) and math.isnan(interval.high):
+        return f"{number(interval.value)} (–)"  # noqa: RUF001 - too little was repeated for an interval
+    width, size = interval.high - interval.low, max(abs(interval.low), abs(interval.high))
     if width < 1e-6 * size:
-        return number(found.value)
+        return number(interval.value)
     if not math.isfinite(width) or not 1e-3 <= size < 1e6:
-        return f"{number(found.value)} ({number(found.low)} to {number(found.high)})"
+        return f"{number(interval.value)} ({number(interval.low)} to {number(interval.high)})"
     digits = min(max(1 - math.floor(math.log10(width / 2)), 0), 6)
-    value, low, high = (round(one, digits) + 0.0 for one in (found.value, found.low, found.high))  # no "-0.00"
+    value, low, high = (round(one, digits) + 0.0 for one in (interval.value, interval.low, interval.high))  # no "-0.00"
     return f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
 
@@ -152,7 +152,7 @@ def _shown(cell: Cell, column: Column) -> tuple[str, str]:
     text = cell_text(cell)
     if column.unit or isinstance(cell, int | float | Interval):
         return text, "number"
-    return text, "short" if len(text) <= _SHORT else "long"
+    return text, "short" if len(text) <= _SHORT_CHARACTERS else "long"
 
 
 def _heads(column: Column, *, wide: bool) -> list[str]:

@@ -156,11 +156,11 @@ def _saving_table(series: Sequence[Series]) -> Table:
     return Table("saving", "Performance against power saved", columns, tuple(rows), behind_figure=True)
 
 
-def _shown(found: Interval, one: Series, point: StatePoint) -> Interval:
+def _shown(interval: Interval, one: Series, point: StatePoint) -> Interval:
     """A ratio to the first point, for a table."""
     if point is one.points[0]:
-        return found
-    return Spread(found, min(one.points[0].time_s.count, point.time_s.count)).shown
+        return interval
+    return Spread(interval, min(one.points[0].time_s.count, point.time_s.count)).shown
 
 
 def _trade_table(series: Sequence[Series]) -> Table:

@@ -35,10 +35,10 @@ def cost(data: ReportData) -> Finding:
         keys = [f"{figure}-{groups[lead][0].file}" for figure in ("headline", "overhead")]
     else:
         keys = [f"headline-{file_name(others[0])}"]
-    known = any(one.has_interval for group in groups.values() for one in group)
-    known = known or any(one.time.has_interval for group in changes.values() for one in group)
+    has_intervals = any(one.has_interval for group in groups.values() for one in group)
+    has_intervals = has_intervals or any(one.time.has_interval for group in changes.values() for one in group)
     short = next((run for run in data.runs if any(trial.what == "program" for trial in run.trials)), data.runs[0])
-    command = "" if known else more_blocks_command(short, _ENOUGH_BLOCKS)
+    command = "" if has_intervals else more_blocks_command(short, _ENOUGH_BLOCKS)
     return Finding(_TOPIC, " ".join(sentences), (*keys, "run-times"), command)
 
 
@@ -62,34 +62,34 @@ def _tried(run: RunData) -> str:
 
 
 def _of_gaps(name: str, effects: Sequence[Effect]) -> str:
-    known = [one for one in effects if one.has_interval]
-    return f"{_slowdown(name, known)} {_saving(known)}" if known else _too_few(name, effects)
+    with_interval = [one for one in effects if one.has_interval]
+    return f"{_slowdown(name, with_interval)} {_saving(with_interval)}" if with_interval else _too_few(name, effects)
 
 
 def _of_program(name: str, changes: Sequence[Change]) -> str:
     """The configuration that EEE slows down most."""
-    known = [one for one in changes if one.time.has_interval]
-    worst = max(known or changes, key=lambda one: one.slower_percent.value)
+    with_interval = [one for one in changes if one.time.has_interval]
+    worst = max(with_interval or changes, key=lambda one: one.slower_percent.value)
     names = short_names([one.series.configuration for one in changes])
     place = [names[worst.series.configuration]] if len({one.series.configuration for one in changes}) > 1 else []
     place += [worst.beside] if worst.beside else []
     which = f", most with {', '.join(place)}" if len(changes) > 1 else f", with {place[0]}" if place else ""
     times = f"{number(worst.time.b.value)} s instead of {number(worst.time.a.value)} s"
     blocks = f"{worst.time.blocks} block{'' if worst.time.blocks == 1 else 's'}"
-    if not known:
+    if not with_interval:
         return (
             f"With EEE, {name} took {times} ({worst.slower_percent.value:+.2g} %{which}) in {blocks}, "
             "too few to know how much of that is chance."
         )
     size = with_unit(worst.slower_percent, "%")
     if worst.slower_percent.low > 0:
-        found = f"EEE makes {name} {size} slower{which}: {times}, in {blocks}."
+        sentence = f"EEE makes {name} {size} slower{which}: {times}, in {blocks}."
     elif worst.slower_percent.high < 0:
         faster = with_unit(negated(worst.slower_percent), "%")
-        found = f"With EEE, {name} took {faster} less time{which}: {times}, in {blocks}."
+        sentence = f"With EEE, {name} took {faster} less time{which}: {times}, in {blocks}."
     else:
-        found = f"With EEE, {name} was not slower as far as {blocks} resolve it ({size}{which}): {times}."
-    return f"{found} {_saved(worst)}".strip()
+        sentence = f"With EEE, {name} was not slower as far as {blocks} resolve it ({size}{which}): {times}."
+    return f"{sentence} {_saved(worst)}".strip()
 
 
 def _saved(one: Change) -> str:
@@ -101,13 +101,13 @@ def _saved(one: Change) -> str:
 
 def _too_few(name: str, effects: Sequence[Effect]) -> str:
     """Of few trials nothing is known but their values, and the largest of many differences is mostly chance."""
-    found = sorted(one.slower_percent.interval.value for one in effects)
+    percents = sorted(one.slower_percent.interval.value for one in effects)
     saving = "" if any(one.saved_percent is not None for one in effects) else f" {_saving(effects)}"
     blocks = max(one.pair.blocks for one in effects)
     return (
         f"{name} ran in {blocks} block{'' if blocks == 1 else 's'} in each state, so what EEE costs it is not known: "
-        f"its run times with EEE differed by {found[0]:+.2g} to {found[-1]:+.2g} % from those without, and nothing "
-        f"shows how much of that is chance.{saving}"
+        f"its run times with EEE differed by {percents[0]:+.2g} to {percents[-1]:+.2g} % from those without, and "
+        f"nothing shows how much of that is chance.{saving}"
     )
 
 
@@ -151,9 +151,9 @@ def _saving(effects: Sequence[Effect]) -> str:
     return f"{why}; the switches whose power was fitted are predicted to use {_range(predicted)}."
 
 
-def _range(found: Sequence[tuple[Effect, Interval]]) -> str:
-    best, most = max(found, key=lambda pair: pair[1].value)
-    worst, least = min(found, key=lambda pair: pair[1].value)
+def _range(effects: Sequence[tuple[Effect, Interval]]) -> str:
+    best, most = max(effects, key=lambda pair: pair[1].value)
+    worst, least = min(effects, key=lambda pair: pair[1].value)
     if best is worst:
         return _joules(most)
     return (

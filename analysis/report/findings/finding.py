@@ -27,9 +27,9 @@ def with_unit(found: Interval, unit: str) -> str:
     return f"{value} {unit} ({interval}" if interval else f"{value} {unit}"
 
 
-def negated(found: Interval) -> Interval:
+def negated(interval: Interval) -> Interval:
     """The same the other way round: slower as faster, saved as spent."""
-    return Interval(-found.value, -found.high, -found.low)
+    return Interval(-interval.value, -interval.high, -interval.low)
 
 
 def milliseconds(time_us: float) -> str:

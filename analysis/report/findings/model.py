@@ -12,16 +12,16 @@ def model(data: ReportData) -> Finding:
     """Errors of cross-validation, of the program with the most configurations."""
     programs = {} if data.calibration is None else data.calibration.run_time
     told = {name: _errors(one) for name, one in programs.items()}
-    known = {name: sentence for name, sentence in told.items() if sentence}
-    if not known:
+    sentences = {name: sentence for name, sentence in told.items() if sentence}
+    if not sentences:
         return Finding(
             _TOPIC,
             "no model of run time was tested on configurations that it was not fitted to.",
             (),
             fit_command(data),
         )
-    name = max(known, key=lambda key: programs[key].configuration_count)
-    return Finding(_TOPIC, known[name].format(name=name), ("errors", "estimates", "parameters-run-time"))
+    name = max(sentences, key=lambda key: programs[key].configuration_count)
+    return Finding(_TOPIC, sentences[name].format(name=name), ("errors", "estimates", "parameters-run-time"))
 
 
 def _errors(program: ProgramTime) -> str:

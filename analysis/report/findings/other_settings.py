@@ -10,7 +10,7 @@ from eee_testbed.analysis.report.report_data import ReportData, short_names
 from eee_testbed.analysis.report.table import number
 
 _TOPIC: Final = "What other settings change"
-_MOST: Final = 3
+_MOST_SETTINGS: Final = 3
 _ENOUGH_BLOCKS: Final = 3
 
 
@@ -24,12 +24,12 @@ def other_settings(data: ReportData) -> Finding | None:
         key = one.name, state_text(one.point.state)
         if key not in worst or abs(one.slower_percent.value) > abs(worst[key].slower_percent.value):
             worst[key] = one
-    kept = sorted(worst.values(), key=lambda one: -abs(one.slower_percent.value))[:_MOST]
+    kept = sorted(worst.values(), key=lambda one: -abs(one.slower_percent.value))[:_MOST_SETTINGS]
     names = short_names(list(dict.fromkeys(one.series.configuration for one in changes)))
     parts = [_words(one, names[one.series.configuration]) for one in kept]
     more = f" The table has {len(worst) - len(kept)} more." if len(worst) > len(kept) else ""
-    known = any(one.time.has_interval for one in kept)
-    command = "" if known else more_blocks_command(kept[0].series.run, _ENOUGH_BLOCKS)
+    has_intervals = any(one.time.has_interval for one in kept)
+    command = "" if has_intervals else more_blocks_command(kept[0].series.run, _ENOUGH_BLOCKS)
     return Finding(_TOPIC, f"{'; '.join(parts)}.{more}", ("run-times",), command)
 
 
@@ -41,8 +41,8 @@ def _of_links(one: Change) -> bool:
 def _words(one: Change, configuration: str) -> str:
     first = state_text(one.base.state)
     longer = one.slower_percent.value >= 0
-    found = one.slower_percent if longer else negated(one.slower_percent)
-    size = with_unit(found, "%") if one.time.has_interval else f"{found.value:.3g} %"
+    percent = one.slower_percent if longer else negated(one.slower_percent)
+    size = with_unit(percent, "%") if one.time.has_interval else f"{percent.value:.3g} %"
     times = f"{number(one.time.b.value)} s instead of {number(one.time.a.value)} s with {first}"
     where = "" if configuration == one.name else f" ({configuration})"
     took = f"{one.name}{where} took {size} {'longer' if longer else 'less time'}: {times}"

@@ -29,8 +29,8 @@ def policies(data: ReportData) -> Finding:
     chosen: dict[str, tuple[str, LinkPolicy]] = {}
     for name, link in links.items():
         devices = {end.split(":")[0] for end in link.ends}
-        own = {families[device] for device in devices if device in families}
-        family = " and ".join(sorted(own)) or (_CARDS if devices <= hosts else name)
+        path_families = {families[device] for device in devices if device in families}
+        family = " and ".join(sorted(path_families)) or (_CARDS if devices <= hosts else name)
         if family not in chosen or _order(name, link) < _order(*chosen[family]):
             chosen[family] = name, link
     # A path over two families says nothing that paths within each of them do not say.
@@ -87,5 +87,5 @@ def _pair(first: Estimate, second: Estimate) -> str:
     return f"{_us(one)} and {_us(other)}"
 
 
-def _us(found: Estimate) -> str:
-    return with_unit(found.interval, "µs")
+def _us(estimate: Estimate) -> str:
+    return with_unit(estimate.interval, "µs")

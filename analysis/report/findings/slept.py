@@ -25,22 +25,22 @@ _TOPIC: Final = "Which links had EEE, and slept"
 
 def slept(data: ReportData) -> Finding:
     """Of all programs' trials with EEE on."""
-    found = [(run, trials) for run in data.runs if (trials := _with_eee(run))]
-    if not found:
+    runs = [(run, trials) for run in data.runs if (trials := _with_eee(run))]
+    if not runs:
         return Finding(_TOPIC, "no program has a valid trial with EEE on.", (), sweep_command(data))
-    links = list(dict.fromkeys(name for run, trials in found for name in _links(run, trials)))
+    links = list(dict.fromkeys(name for run, trials in runs for name in _links(run, trials)))
     if not links:
-        said = "Programs ran with EEE on, and no event says at which ports: see the switches with eeectl eee show."
-        return Finding(_TOPIC, said)
+        sentence = "Programs ran with EEE on, and no event says at which ports: see the switches with eeectl eee show."
+        return Finding(_TOPIC, sentence)
     had = f"EEE was on at {listed(links, 6)} ({len(links)} link{'' if len(links) == 1 else 's'})."
-    shares = dict(share for run, trials in found for share in _counted(run, trials))
+    shares = dict(share for run, trials in runs for share in _counted(run, trials))
     if shares:
         asleep = [f"{port} {100 * share:.2g} %" for port, share in shares.items()]
         return Finding(
             _TOPIC,
             f"{had} While programs ran, their ports slept by their own counters: {listed(asleep, 6)} of the time.",
         )
-    gaps = _gaps([profile for run, _ in found for profile in run.profiles], data.calibration)
+    gaps = _gaps([profile for run, _ in runs for profile in run.profiles], data.calibration)
     if gaps:
         return Finding(_TOPIC, f"{had} No counter says how long they slept; {'; '.join(gaps)}.")
     why = "Whether they slept is not known: no switch counted it during a trial, and no echoes were fitted"
@@ -69,11 +69,11 @@ def _links(run: RunData, trials: Sequence[Trial]) -> Iterator[str]:
 
 def _set_before(events: Iterable[Mapping[str, object]], at_ns: int) -> Mapping[str, Mapping[str, Mapping[str, object]]]:
     """Settings of each switch's ports."""
-    found: dict[str, Mapping[str, Mapping[str, object]]] = {}
+    settings: dict[str, Mapping[str, Mapping[str, object]]] = {}
     for event in events:
         if int(str(event["time_ns"])) <= at_ns and isinstance(event["ports"], Mapping):
-            found.update(event["ports"])
-    return found
+            settings.update(event["ports"])
+    return settings
 
 
 def _counted(run: RunData, trials: Sequence[Trial]) -> Iterator[tuple[str, float]]:

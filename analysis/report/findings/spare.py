@@ -15,25 +15,25 @@ _TOPIC = "Which links could be off"
 
 def spare(data: ReportData) -> Finding:
     """The state with the most links off in which a program was measured, at its slowest configuration."""
-    found = [
+    spares = [
         (one, point)
         for one in series_of(data)
         for point in one.points[1:]
         if (changed := _changed(one, point)) and all(one.run.factors.kind(name) == "link" for name in changed)
     ]
-    if not found:
+    if not spares:
         if not _has_trunks(data):
             return Finding(_TOPIC, "No link of this lab joins two switches, so none can be off.")
         command = sweep_command(data, "link=on,off", "--links", "trunks")
         return Finding(_TOPIC, "no program ran with links off and on.", (), command)
-    most_off = max(len(_changed(*pair)) for pair in found)
-    widest = [pair for pair in found if len(_changed(*pair)) == most_off]
+    most_off = max(len(_changed(*pair)) for pair in spares)
+    widest = [pair for pair in spares if len(_changed(*pair)) == most_off]
     one, point = min(widest, key=lambda pair: performance(*pair).value)
     which = f"with {listed(_links(one.run, _changed(one, point)))} off"
     cost = _cost(slower_percent(one, point))
     saved = _saving(one, point)
     name = one.configuration.placement
-    more = f" ({len(found)} states and configurations were measured)" if len(found) > 1 else ""
+    more = f" ({len(spares)} states and configurations were measured)" if len(spares) > 1 else ""
     return Finding(
         _TOPIC,
         f"{which[:1].upper()}{which[1:]}, {name} {cost}; {saved}{more}.",
@@ -63,19 +63,19 @@ def _links(run: RunData, off: Sequence[str]) -> list[str]:
     return names
 
 
-def _cost(found: Spread) -> str:
+def _cost(cost: Spread) -> str:
     """Whether a program was slower, as far as its trials resolve it."""
-    slower = found.interval
+    slower = cost.interval
     if slower.low == slower.high:
-        words = "longer" if slower.value >= 0 else "less time"
-        return f"took {number(_size(slower).value)} % {words} (fewer than three blocks, so no interval)"
+        comparison = "longer" if slower.value >= 0 else "less time"
+        return f"took {number(_size(slower).value)} % {comparison} (fewer than three blocks, so no interval)"
     if slower.low > 0:
         return f"took {with_unit(slower, '%')} longer"
     return f"was not slower as far as could be resolved ({with_unit(slower, '%')})"
 
 
-def _size(found: Interval) -> Interval:
-    return Interval(abs(found.value), abs(found.value), abs(found.value))
+def _size(interval: Interval) -> Interval:
+    return Interval(abs(interval.value), abs(interval.value), abs(interval.value))
 
 
 def _saving(one: Series, point: StatePoint) -> str:

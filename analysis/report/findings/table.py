@@ -26,5 +26,5 @@ FINDINGS: Final[Sequence[Callable[[ReportData], Finding | None]]] = (
 
 def findings_of(data: ReportData) -> tuple[Finding, ...]:
     """All of them: first those with data, then those that say what is missing."""
-    made = [found for finding in FINDINGS if (found := finding(data)) is not None]
-    return (*(one for one in made if not one.command), *(one for one in made if one.command))
+    findings = [sentence for finding in FINDINGS if (sentence := finding(data)) is not None]
+    return (*(one for one in findings if not one.command), *(one for one in findings if one.command))

@@ -51,11 +51,13 @@ def _sentence(name: str, family: str, switch: SwitchPower) -> str:
 
 def _cards(nodes: Mapping[str, NodePower]) -> str:
     """What hosts' cards save: that of the best known, and how many others were measured."""
-    known = [(name, node.card_saved_watt.interval) for name, node in nodes.items() if node.card_saved_watt is not None]
-    if not known:
+    savings = [
+        (name, node.card_saved_watt.interval) for name, node in nodes.items() if node.card_saved_watt is not None
+    ]
+    if not savings:
         return ""
-    name, saved = min(known, key=lambda one: one[1].half_width)
-    others = [one.value for other, one in known if other != name]
+    name, saved = min(savings, key=lambda one: one[1].half_width)
+    others = [one.value for other, one in savings if other != name]
     middles = f"; those of {len(others)} others {min(others):.2g} to {max(others):.2g} W" if others else ""
     return f"The card of {name} saves {with_unit(saved, 'W')} asleep{middles}."
 
