@@ -49,15 +49,15 @@ class Calibrated:
                 )
         policy = links[use.link] if use.link else next(iter(links.values()), None)
         switch = switches[use.switch] if use.switch else next(iter(switches.values()), None)
-        found = cls(description, calibration, use, policy, switch)
-        if found.times_fitted and policy is None:
+        calibrated = cls(description, calibration, use, policy, switch)
+        if calibrated.times_fitted and policy is None:
             raise WrongCalibration(f"{use.file} has no policy of links: write links: {{mode: off}}, or fit probes.")
         if switch is not None and use.mbps not in switch.ports_of(""):
             raise WrongCalibration(
                 f"{use.file} has no power of ports at {use.mbps} Mb/s: write calibration: {{mbps: ...}} with one of "
                 f"{', '.join(map(str, switch.ports_of(''))) or '(it has none)'}."
             )
-        return found
+        return calibrated
 
     @property
     def times_fitted(self) -> bool:
@@ -90,30 +90,30 @@ class Calibrated:
 
     def remarks(self) -> list[str]:
         """What a reader should know."""
-        words = []
+        remarks = []
         policy, use = self.policy, self.use
         if policy is not None and self.times_fitted:
             links = self.variants()[0].links
-            words.append(
+            remarks.append(
                 f"Links as fitted ({policy.kind}): hold {links.hold}, Ts {links.sleep}, "
                 f"Tw {links.wake or links.fast_wake} cycles of {1e3 / self.cycles_per_us:.3g} ns."
             )
             if not use.draws and policy.kind != "off":
-                words.append("Their intervals are left out: calibration: {draws: 8} simulates them too.")
+                remarks.append("Their intervals are left out: calibration: {draws: 8} simulates them too.")
             open_ends = [
                 name
                 for name in ("hold_us", "sleep_us", "wake_us", "fast_wake_us", "deep_after_us")
-                if (one := getattr(policy, name)) is not None and not one.interval.high < float("inf")
+                if (estimate := getattr(policy, name)) is not None and not estimate.interval.high < float("inf")
             ]
             if open_ends and use.draws:
-                words.append(
+                remarks.append(
                     f"The measurements set no bound to {', '.join(open_ends)}: draws do not go beyond the value."
                 )
         if self.switch is None:
-            words.append(f"{use.file} has no power of switches: energy is that of the papers' models alone.")
+            remarks.append(f"{use.file} has no power of switches: energy is that of the papers' models alone.")
         if self.calibration.power.note:
-            words.append(self.calibration.power.note)
-        return words
+            remarks.append(self.calibration.power.note)
+        return remarks
 
 
 def _links(kind: str, cycles: Callable[[str, int], int], draw: int) -> Links:

@@ -11,7 +11,7 @@ from eee_testbed.simulation.description import Curve
 _SATURATION_WITHIN: Final = 0.02
 """Loads: how well the saturation is found."""
 
-_CLOSEST: Final = 0.005
+_CLOSEST_LOADS: Final = 0.005
 """No two loads are closer."""
 
 _AT_ONCE: Final = 2
@@ -60,13 +60,13 @@ def next_loads(curve: Curve, points: Sequence[CurvePoint]) -> list[float]:
     gaps = [
         (_distance(curve, one, other, known), -one.load, _middle(one.load, other.load))
         for one, other in pairwise(works)
-        if other.load - one.load >= 2 * _CLOSEST
+        if other.load - one.load >= 2 * _CLOSEST_LOADS
     ]
     return [middle for _, _, middle in sorted(gaps, reverse=True)[:room]]
 
 
-def _middle(one: float, other: float) -> float:
-    return round((one + other) / 2, 4)
+def _middle(below: float, other: float) -> float:
+    return round((below + other) / 2, 4)
 
 
 def _distance(curve: Curve, one: CurvePoint, other: CurvePoint, known: Sequence[CurvePoint]) -> float:

@@ -26,14 +26,14 @@ def read_description(path: Path) -> Description:
     except WrongLink as error:
         raise ExperimentError([source.problem(error.place.split("."), error.sentence, error.remedy)]) from error
     except ValidationError as error:
-        raise ExperimentError([_problem(source, one) for one in error.errors()]) from error
+        raise ExperimentError([_problem(source, mistake) for mistake in error.errors()]) from error
 
 
-def _problem(source: YamlSource, found: Any) -> Problem:
-    place = _place(found)
-    if found["type"] != "extra_forbidden":
-        return source.mistake(place, found)
-    known = keys_at(found["loc"][:-1])
+def _problem(source: YamlSource, mistake: Any) -> Problem:
+    place = _place(mistake)
+    if mistake["type"] != "extra_forbidden":
+        return source.mistake(place, mistake)
+    known = keys_at(mistake["loc"][:-1])
     return source.problem(place, "is unknown here", f"write one of {', '.join(known)}, or remove it")
 
 
@@ -50,7 +50,7 @@ def keys_at(loc: Sequence[str | int]) -> list[str]:
         if isinstance(part, int):
             continue  # of a list, whose items are alike
         if len(models) > 1:
-            models = [one for one in models if part in get_args(one.model_fields[_KIND].annotation)]
+            models = [model for model in models if part in get_args(model.model_fields[_KIND].annotation)]
         else:
             models = _models(models[0].model_fields[part].annotation)
     return list(models[0].model_fields)
@@ -70,7 +70,7 @@ _TOLD_APART: Final = ("network", "program")
 """Keys behind which pydantic names the kind, too."""
 
 
-def _place(found: Any) -> Place:
+def _place(mistake: Any) -> Place:
     """Where the mistake is; the kind that pydantic names is no key."""
-    loc = found["loc"]
+    loc = mistake["loc"]
     return [part for index, part in enumerate(loc) if index == 0 or loc[index - 1] not in _TOLD_APART]

@@ -14,8 +14,8 @@ def relative_to(description: Description, folder: Path) -> Description:
         moved = network.model_copy(update={"lab": str((folder / network.lab).resolve())})
         description = description.model_copy(update={"network": moved})
     if use is not None and (folder / use.file).is_file():
-        found = use.model_copy(update={"file": str((folder / use.file).resolve())})
-        description = description.model_copy(update={"calibration": found})
+        absolute = use.model_copy(update={"file": str((folder / use.file).resolve())})
+        description = description.model_copy(update={"calibration": absolute})
     if programs is not None:
         jobs = [_relative_job(job, folder) for job in programs.jobs]
         description = description.model_copy(update={"programs": programs.model_copy(update={"jobs": jobs})})

@@ -44,15 +44,15 @@ class ResultFolder(ABC):
         """Results that are there; WrongFolder if they are another simulation's."""
         written = self._folder / DESCRIPTION
         try:
-            found = read()
-            if found and written.exists() and written.read_text(encoding="utf-8") != self._text:
+            content = read()
+            if content and written.exists() and written.read_text(encoding="utf-8") != self._text:
                 raise WrongFolder(
                     f"{self._folder} holds results of another simulation: name another folder with --output, or remove "
                     "it."
                 )
         except OSError as error:
             raise self._unusable(error) from error
-        return found
+        return content
 
     def _unusable(self, error: OSError) -> WrongFolder:
         return WrongFolder(f"{self._folder}: {error.strerror}; name another folder with --output.")

@@ -186,15 +186,15 @@ class OfLab(Part):
 
     def form(self) -> Form:
         """For the engine. InventoryError if the inventory is wrong."""
-        found = LabTopology.of(load_lab(find_lab(self.lab)))
-        number = {name: index for index, name in enumerate(found.switches)}
+        topology = LabTopology.of(load_lab(find_lab(self.lab)))
+        number = {name: index for index, name in enumerate(topology.switches)}
         edges = [
             (number[link.a.device], number[link.b.device], self.link_latency)
-            for trunk in sorted(found.trunks)
-            for link in found.cables[trunk]
+            for trunk in sorted(topology.trunks)
+            for link in topology.cables[trunk]
             if link.a.device != link.b.device
         ]
-        nodes = [number[found.homes[host].device] for host in found.hosts]
+        nodes = [number[topology.homes[host].device] for host in topology.hosts]
         return {"kind": "graph", "routers": len(number), "nodes": nodes, "edges": edges}
 
 

@@ -51,7 +51,7 @@ _MOST_FLITS: Final = 8_000
 
 _BATCH_PACKETS: Final = 5
 _LEAST_BATCH: Final = 200
-_AWAKE: Final = Links()
+_AWAKE_LINKS: Final = Links()
 _SIGMAS: Final = 1.96
 _LAB: Final = "lab:"
 
@@ -65,7 +65,7 @@ class SimulatedNetwork:
     routing: str
     router: Mapping[str, Any]
 
-    def description(self, flits: int, load: float, links: Links = _AWAKE) -> Description:
+    def description(self, flits: int, load: float, links: Links = _AWAKE_LINKS) -> Description:
         """Messages of so many flits, to nodes at random, at a load in flits a node and cycle."""
         batch = max(_LEAST_BATCH, ceil(_BATCH_PACKETS * flits / (self.topology.nodes * load)))
         router = {
@@ -95,9 +95,9 @@ def network_named(name: str) -> tuple[SimulatedNetwork, ...]:
         network = {"kind": "lab", "lab": name.removeprefix(_LAB)}
         return (_counted(name, _described(network, "up_down", {"vcs": 2})),)
     if name.endswith((".yaml", ".yml")):
-        found = read_description(Path(name))
-        return (_counted(found.name, found),)
-    return tuple(_of_paper(one) for one in topologies_named(name))
+        description = read_description(Path(name))
+        return (_counted(description.name, description),)
+    return tuple(_of_paper(topology) for topology in topologies_named(name))
 
 
 def _described(network: Mapping[str, Any], routing: str, router: Mapping[str, Any]) -> Description:
@@ -148,8 +148,8 @@ _NAMES: Final[Sequence[tuple[str, Callable[..., tuple[Mapping[str, Any], str]]]]
 
 def _of_paper(topology: Topology) -> SimulatedNetwork:
     for pattern, made in _NAMES:
-        if found := re.fullmatch(pattern, topology.name):
-            network, routing = made(*found.groups())
+        if match := re.fullmatch(pattern, topology.name):
+            network, routing = made(*match.groups())
             return SimulatedNetwork(topology, network, routing, {"vcs": 4})
     raise LabError(f"'{topology.name}' is not simulated: leave --simulated out.")
 
@@ -158,7 +158,7 @@ class Simulator:
     """Answers what sleeping links between switches do, for predictions."""
 
     def __init__(self, networks: Sequence[SimulatedNetwork]) -> None:
-        self._networks = {one.topology.name: one for one in networks}
+        self._networks = {network.topology.name: network for network in networks}
 
     def __call__(
         self, where: Topology, profile: Profile, asked: WhatIf, mode: AskedMode, draws: int
@@ -203,16 +203,16 @@ def _simulated(network: SimulatedNetwork, links: Links, flits: int, load: float)
 def _spread(awake: Point, asleep: Sequence[Point], cycle_us: float, draws: int) -> InnerLinks:
     """Values with the simulation's error and the spread of the times' draws, as normal draws that are never below 0."""
     first = asleep[0]
-    waits = np.array([(one.latency or 0.0) - (awake.latency or 0.0) for one in asleep]) * cycle_us
+    waits = np.array([(point.latency or 0.0) - (awake.latency or 0.0) for point in asleep]) * cycle_us
     own_us = np.hypot(first.latency_half_width or 0.0, awake.latency_half_width or 0.0) / _SIGMAS * cycle_us
     normal = Sampler(draws).normal("simulated")
     normal[0] = 0.0
 
     def drawn(values: Floats, error: float) -> Floats:
         spread = float(np.std(values, ddof=1)) if values.size > 1 else 0.0
-        found: Floats = np.maximum(values[0] + normal * np.hypot(spread, error), 0.0)
-        return found
+        waits_us: Floats = np.maximum(values[0] + normal * np.hypot(spread, error), 0.0)
+        return waits_us
 
-    deep = np.array([one.shares.quiet + one.shares.refresh for one in asleep])
-    fast = np.array([one.shares.fast for one in asleep])
+    deep = np.array([point.shares.quiet + point.shares.refresh for point in asleep])
+    fast = np.array([point.shares.fast for point in asleep])
     return InnerLinks(drawn(waits, float(own_us)), np.minimum(drawn(deep, 0.0), 1.0), np.minimum(drawn(fast, 0.0), 1.0))

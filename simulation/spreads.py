@@ -28,12 +28,12 @@ def spread(values: Sequence[float], least: float, most: float = float("inf")) ->
 
 def around(every: Sequence[Interval]) -> Interval:
     """The first, as wide as its own errors and the spread of all values together."""
-    first, own = every[0], spread([one.value for one in every], 0.0)
+    first, of_values = every[0], spread([one.value for one in every], 0.0)
     value = first.value
     return Interval(
         value,
-        max(value - hypot(value - first.low, value - own.low), 0.0),
-        value + hypot(first.high - value, own.high - value),
+        max(value - hypot(value - first.low, value - of_values.low), 0.0),
+        value + hypot(first.high - value, of_values.high - value),
     )
 
 

@@ -47,10 +47,10 @@ LINKS: Final[Mapping[str, StandardLink]] = {
 
 _KEYS: Final = ("phy", "mode", "hold_us", "deep_after_us", "ends_sleep")
 _PLACES: Final = ("links", "node_links", "card_links")
-_MOST: Final = 1e9
+_MOST_AMOUNT: Final = 1e9
 """Of a time or of bytes: more is refused here or by the description."""
 
-_ALIKE: Final = 0.15
+_RATE_TOLERANCE: Final = 0.15
 """Rates of a PHY and of a description's links differ by no more."""
 
 
@@ -69,12 +69,12 @@ def with_times(fragment: Mapping[str, Any]) -> dict[str, Any]:
     >>> with_times({"programs": {"cycle_ns": 0.32, "flit_byte": 16}, "links": links})["links"]
     {'mode': 'fast', 'hold': 3125, 'fast_wake': 1062}
     """
-    found = dict(fragment)
+    timed = dict(fragment)
     for place in _PLACES:
         given = fragment.get(place)
         if isinstance(given, Mapping) and "phy" in given:
-            found[place] = _links(place, given, fragment)
-    return found
+            timed[place] = _links(place, given, fragment)
+    return timed
 
 
 def _links(place: str, given: Mapping[str, Any], fragment: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,11 +107,11 @@ def _cycle_us(place: str, name: str, gbps: float, fragment: Mapping[str, Any]) -
     if (
         not isinstance(cycle_ns, int | float)
         or not isinstance(flit_byte, int)
-        or not (0 < cycle_ns <= _MOST and 0 < flit_byte <= _MOST)
+        or not (0 < cycle_ns <= _MOST_AMOUNT and 0 < flit_byte <= _MOST_AMOUNT)
     ):
         raise WrongLink(f"{place}.phy", "needs programs with cycle_ns and flit_byte", "write them, or times in cycles")
     rate = 8 * flit_byte / cycle_ns
-    if abs(rate - gbps) > _ALIKE * gbps:
+    if abs(rate - gbps) > _RATE_TOLERANCE * gbps:
         raise WrongLink(
             f"{place}.phy", f"{name} has {gbps:g} Gb/s, and {flit_byte} bytes in {cycle_ns:g} ns are {rate:.3g} Gb/s",
             "correct programs.cycle_ns, or name another PHY",
@@ -123,25 +123,25 @@ def _times(place: str, given: Mapping[str, Any], profile: Mapping[str, float], c
     mode, name = given["mode"], given["phy"]
 
     def cycles(time_us: Any, key: str) -> int:
-        if not isinstance(time_us, int | float) or isinstance(time_us, bool) or not 0 <= time_us <= _MOST:
+        if not isinstance(time_us, int | float) or isinstance(time_us, bool) or not 0 <= time_us <= _MOST_AMOUNT:
             raise WrongLink(f"{place}.{key}", f"{time_us} is no time", "write microseconds from 0 on")
         return round(time_us / cycle_us)
 
-    found: dict[str, Any] = {"mode": mode, "hold": cycles(given.get("hold_us", 0.0), "hold_us")}
+    times: dict[str, Any] = {"mode": mode, "hold": cycles(given.get("hold_us", 0.0), "hold_us")}
     if mode in ("deep", "hybrid"):
         if not profile["sleep_us"]:
             raise WrongLink(
                 f"{place}.mode", f"{name} has no deep sleep: 802.3 gives it fast wake alone", "write mode: fast"
             )
         for key in ("sleep", "wake", "wake_during_sleep"):
-            found[key] = cycles(profile[f"{key}_us"], key)
+            times[key] = cycles(profile[f"{key}_us"], key)
         if isfinite(profile["quiet_us"]):
-            found |= {key: cycles(profile[f"{key}_us"], key) for key in ("quiet", "refresh")}
-        found |= {"ends_sleep": given["ends_sleep"]} if "ends_sleep" in given else {}
+            times |= {key: cycles(profile[f"{key}_us"], key) for key in ("quiet", "refresh")}
+        times |= {"ends_sleep": given["ends_sleep"]} if "ends_sleep" in given else {}
     if mode in ("fast", "hybrid"):
         if not profile["fast_wake_us"]:
             raise WrongLink(f"{place}.mode", f"{name} has no fast wake", "write mode: deep")
-        found["fast_wake"] = cycles(profile["fast_wake_us"], "fast_wake")
+        times["fast_wake"] = cycles(profile["fast_wake_us"], "fast_wake")
     if mode == "hybrid":
-        found["deep_after"] = cycles(given.get("deep_after_us", 0.0), "deep_after_us")
-    return found
+        times["deep_after"] = cycles(given.get("deep_after_us", 0.0), "deep_after_us")
+    return times

@@ -87,7 +87,7 @@ def narrow_enough(looks: Sequence[MeanInterval | None], percent: float) -> bool:
     (False, True)
     """
     last = looks[-2:]
-    return len(last) > 1 and all(one is not None and one.percent <= percent for one in last)
+    return len(last) > 1 and all(interval is not None and interval.percent <= percent for interval in last)
 
 
 def drifts(sums: Sequence[float], counts: Sequence[float]) -> bool:

@@ -65,9 +65,9 @@ def _curve_point(results: Results, load: float) -> CurvePoint:
 def _points(every: Sequence[Description], asked: Sequence[_Asked], pool: Pool) -> Iterator[Simulated[Point]]:
     # For several processes the longest first, so that they end together.
     order = asked if isinstance(pool, HerePool) else sorted(asked, reverse=True)
-    tasks = [(one, PointTask(every[one.draw], one.load, one.seed)) for one in order]
-    for one, simulated in finished(pool, tasks):
-        yield _drawn(simulated, one)
+    tasks = [(key, PointTask(every[key.draw], key.load, key.seed)) for key in order]
+    for key, simulated in finished(pool, tasks):
+        yield _drawn(simulated, key)
 
 
 def _drawn(simulated: Simulated[Point], asked: _Asked) -> Simulated[Point]:

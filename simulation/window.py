@@ -51,17 +51,17 @@ def window_of(
     description: Description, warm_up: int, batches: "Sequence[SimulatedInterval]", before: Counters, after: Counters
 ) -> Window:
     """The window of these batches, which begins `warm_up` cycles after the start."""
-    packets = sum(one["packets"] for one in batches)
+    packets = sum(batch["packets"] for batch in batches)
     control = after.control["control_packets"] - before.control["control_packets"]
     arrived = after.control["control_arrived"] - before.control["control_arrived"]
     waited = after.control["control_latency_cycles"] - before.control["control_latency_cycles"]
     energy, rates = description.energy, description.rates
     return Window(
         warm_up=warm_up,
-        cycles=sum(one["cycles"] for one in batches),
+        cycles=sum(batch["cycles"] for batch in batches),
         packets=packets,
-        flits=sum(one["flits"] for one in batches),
-        hops=sum(one["hops"] for one in batches),
+        flits=sum(batch["flits"] for batch in batches),
+        hops=sum(batch["hops"] for batch in batches),
         use=energy_use(energy, before.channels, after.channels),
         shares=shares_between(before.channels, after.channels),
         scaled=scaled_ratio(energy, rates, before.channels, after.channels) if rates else None,

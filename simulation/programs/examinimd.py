@@ -87,26 +87,26 @@ class ExaMiniMd(Generated):
     def procs(self) -> tuple[int, int, int]:
         """The grid of ranks with the least surface; the first of equals."""
         x, y, z = self.box
-        found, least = (1, 1, 1), math.inf
+        procs, least = (1, 1, 1), math.inf
         for px in _divisors(self.ranks):
             for py in _divisors(self.ranks // px):
                 pz = self.ranks // px // py
                 surface = x * y / (px * py) + x * z / (px * pz) + y * z / (py * pz)
                 if surface < least:
-                    found, least = (px, py, pz), surface
-        return found
+                    procs, least = (px, py, pz), surface
+        return procs
 
     @property
     def atoms_near_faces(self) -> list[int]:
         """Atoms that a phase along x, y and z sends: ghosts of earlier phases are passed on."""
         sides = [length / procs for length, procs in zip(self.box, self.procs, strict=True)]
-        found = []
+        atoms = []
         for axis in range(3):
             across = [
                 side + 2 * self.reach if other < axis else side for other, side in enumerate(sides) if other != axis
             ]
-            found.append(round(self.density * self.reach * math.prod(across)))
-        return found
+            atoms.append(round(self.density * self.reach * math.prod(across)))
+        return atoms
 
 
 def _divisors(number: int) -> list[int]:

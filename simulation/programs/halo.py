@@ -16,11 +16,11 @@ class Message(NamedTuple):
 
 def exchange(calls: RankCalls, sent: Sequence[Message], received: Sequence[Message], *, blocking: bool = False) -> None:
     """MPI_Irecv from all, MPI_Isend (or, `blocking`, MPI_Send) to all, MPI_Waitall."""
-    requests = [calls.irecv(one.peer, one.size, one.tag) for one in received]
-    for one in sent:
+    requests = [calls.irecv(message.peer, message.size, message.tag) for message in received]
+    for message in sent:
         if blocking:
-            calls.send(one.peer, one.size, one.tag)
+            calls.send(message.peer, message.size, message.tag)
         else:
-            requests.append(calls.isend(one.peer, one.size, one.tag))
+            requests.append(calls.isend(message.peer, message.size, message.tag))
     if requests:
         calls.wait(*requests)

@@ -132,5 +132,5 @@ class _Rank:
 
 def _line(grid: Grid, axis: int, at: int) -> list[int]:
     """Ranks of a row or column of the grid, in order."""
-    found = sorted((place[1 - axis], rank) for rank, place in enumerate(grid.places) if place[axis] == at)
-    return [rank for _, rank in found]
+    ranks = sorted((place[1 - axis], rank) for rank, place in enumerate(grid.places) if place[axis] == at)
+    return [rank for _, rank in ranks]

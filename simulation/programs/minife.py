@@ -94,16 +94,16 @@ def _dot(calls: RankCalls) -> None:
 
 
 def _product(calls: RankCalls, parameters: MiniFe, nodes: list[list[int]], grid: Grid, rank: int) -> None:
-    own = [along[at] for along, at in zip(nodes, grid.places[rank], strict=True)]
+    block = [along[at] for along, at in zip(nodes, grid.places[rank], strict=True)]
     sent, received = list[Message](), list[Message]()
     for offset in sorted(offsets(3), key=_first_appearance):
         peer = grid.beside(rank, offset)
         if peer is not None:
             theirs = [along[at] for along, at in zip(nodes, grid.places[peer], strict=True)]
-            sent.append(Message(peer, _shared(own, offset)))
+            sent.append(Message(peer, _shared(block, offset)))
             received.append(Message(peer, _shared(theirs, offset)))
     exchange(calls, sent, received, blocking=True)
-    calls.compute(math.prod(own) * parameters.grain_ns)
+    calls.compute(math.prod(block) * parameters.grain_ns)
 
 
 def _first_appearance(offset: Place) -> tuple[Place, Place]:

@@ -30,7 +30,7 @@ from eee_testbed.simulation.replay.rank_calls import RankCalls
 
 FINISHED_TAG: Final = 1
 UPDATE_TAG: Final = 2
-_PENDING: Final = 1024
+_PENDING_UPDATES: Final = 1024
 _RECEIVES: Final = 4
 
 
@@ -62,7 +62,7 @@ def generate(parameters: RandomAccess) -> Program:
     sent = [_messages(parameters, rank) for rank in range(parameters.ranks)]
     coming = np.zeros(parameters.ranks, dtype=np.int64)
     for messages in sent:
-        np.add.at(coming, [one.to for one in messages], 1)
+        np.add.at(coming, [message.to for message in messages], 1)
     for rank, messages in enumerate(sent):
         _write(writer.rank(rank), parameters, rank, messages, int(coming[rank]))
     return writer.program()
@@ -87,7 +87,7 @@ def _messages(parameters: RandomAccess, rank: int) -> list[_Sent]:
 
 def _fill(buckets: NDArray[np.int64], others: NDArray[np.int64], taken: int) -> int:
     """Put updates into the buckets until so many are pending; how many were taken in all."""
-    until = min(taken + _PENDING - int(buckets.sum()), len(others))
+    until = min(taken + _PENDING_UPDATES - int(buckets.sum()), len(others))
     buckets += np.bincount(others[taken:until], minlength=len(buckets))
     return until
 
@@ -110,7 +110,7 @@ def _write(calls: RankCalls, parameters: RandomAccess, rank: int, messages: list
 
 
 def _receive(calls: RankCalls) -> int:
-    return calls.irecv(ANY, _PENDING * DOUBLE_BYTE, ANY)
+    return calls.irecv(ANY, _PENDING_UPDATES * DOUBLE_BYTE, ANY)
 
 
 def _take(calls: RankCalls, receives: list[int]) -> None:

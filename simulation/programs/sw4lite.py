@@ -91,8 +91,8 @@ def generate(parameters: Sw4lite) -> Program:
 
 def _half_step(calls: RankCalls, parameters: Sw4lite, points: list[int], grid: Grid, rank: int) -> None:
     depth = parameters.points[2]
-    own = math.prod(along - 2 * _PADDING for along in (*points, depth))
-    calls.compute(own * parameters.grain_ns / _EXCHANGES)
+    inner_points = math.prod(along - 2 * _PADDING for along in (*points, depth))
+    calls.compute(inner_points * parameters.grain_ns / _EXCHANGES)
     tag = _FIRST_TAG
     for axis in range(2):
         size = _COMPONENTS * _PADDING * points[1 - axis] * depth * DOUBLE_BYTE

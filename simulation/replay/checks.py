@@ -34,9 +34,9 @@ MOST_BYTES: Final = 1 << 42
 MOST_NS: Final = 1 << 53
 """Between two calls: 104 days."""
 
-_ROOTED: Final = frozenset(call for call, uses in CALLS.items() if uses.peer == "root")
+_ROOTED_CALLS: Final = frozenset(call for call, uses in CALLS.items() if uses.peer == "root")
 _AT_ROOT: Final = frozenset({Call.GATHERV, Call.SCATTERV})
-_LISTED: Final[Mapping[Call, int]] = {
+_LISTED_CALLS: Final[Mapping[Call, int]] = {
     Call.GATHERV: 1,
     Call.SCATTERV: 1,
     Call.ALLGATHERV: 1,
@@ -140,7 +140,7 @@ class _Checks:
 
     def _peers(self) -> None:
         size = np.asarray([len(members) for members in self._communicators], dtype=np.int64)[self._communicator]
-        sends, receives, rooted = self._is(SENDS), self._is(RECEIVES), self._is(_ROOTED)
+        sends, receives, rooted = self._is(SENDS), self._is(RECEIVES), self._is(_ROOTED_CALLS)
         beyond = (self._peer >= size) & (sends | receives | rooted)
         self._refuse(beyond, "the peer {}, which the communicator {} does not have", "peer", "communicator")
         self._refuse(sends & (self._peer < 0) & (self._peer != NOBODY), "the destination {}", "peer")
@@ -155,7 +155,7 @@ class _Checks:
         np.logical_or.at(negative, self._row_of_listed, (self._listed < 0) | (self._listed > MOST_BYTES))
         self._refuse(negative, "a number in sizes that cannot be")
         needed = np.zeros(256, dtype=np.int64)
-        for call, several in _LISTED.items():
+        for call, several in _LISTED_CALLS.items():
             needed[call] = several
         wanted = needed[self._call] * self._size
         elsewhere = self._is(_AT_ROOT) & (self._lengths == 0)
@@ -165,15 +165,15 @@ class _Checks:
 
     def _member_number(self) -> Any:
         """Of the calls whose sizes only the root has: the rank in the communicator; elsewhere the rank in the world."""
-        found = self._rank.copy()
+        numbers = self._rank.copy()
         rows = np.flatnonzero(self._is(_AT_ROOT) & (self._communicator > 0))
         for number in np.unique(self._communicator[rows]):
             position = np.zeros(self._ranks, dtype=np.int64)
             members = np.asarray(self._communicators[number], dtype=np.int64)
             position[members] = np.arange(len(members))
             own = rows[self._communicator[rows] == number]
-            found[own] = position[self._rank[own]]
-        return found
+            numbers[own] = position[self._rank[own]]
+        return numbers
 
     def _loops(self) -> None:
         """Balanced in every rank; also finds the loop that each row is in."""
@@ -215,13 +215,13 @@ class _Checks:
         rank = self._rank[row]
         first = np.concatenate([[True], (np.diff(rank) != 0) | (np.diff(request) != 0)])
         before = np.concatenate([[False], begins[:-1]]) & ~first
-        for wrong, words in (
+        for wrong, problem in (
             (begins & before, "begins the request {}, which is not over yet"),
             (~begins & ~before, "ends the request {}, which is not begun"),
         ):
             if wrong.any():
                 at = int(np.flatnonzero(wrong)[np.argmin(row[wrong])])
-                said = words.format(int(request[at]))
+                said = problem.format(int(request[at]))
                 raise BadProgram(f"has in row {int(row[at])} (rank {int(rank[at])}) a call that {said}")
         loop = self._loop[row]
         within = loop >= 0

@@ -22,7 +22,7 @@ HostsName = Literal["free", "ompi-tcp", "tracer", "codes", "smpi", "loggopsim"]
 Ns = Annotated[float, Field(ge=0, le=1e9)]
 NsPerByte = Annotated[float, Field(ge=0, le=1e6)]
 MessageByte = Annotated[int, Field(ge=0, le=1 << 62)]
-_ALL: Final = 1 << 62
+_ALL_EAGER_BYTE: Final = 1 << 62
 """Bytes that no message exceeds: every message is eager."""
 
 
@@ -56,7 +56,7 @@ class Hosts(Part):
     memory_byte_ns: NsPerByte = 0
     """The same, for each byte."""
 
-    eager_byte: MessageByte = _ALL
+    eager_byte: MessageByte = _ALL_EAGER_BYTE
     """The largest message that travels at once. A larger one is announced, cleared by a posted receive, and sent."""
 
     request_byte: MessageByte = 0

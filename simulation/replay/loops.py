@@ -39,6 +39,6 @@ def repetitions(calls: pl.DataFrame) -> Any:
         else:
             stack.pop()
         after.append(stack[-1])
-    found = np.asarray(after)[np.searchsorted(turns, np.arange(len(call)), side="right")]
-    found[turns] = own
-    return found
+    counts = np.asarray(after)[np.searchsorted(turns, np.arange(len(call)), side="right")]
+    counts[turns] = own
+    return counts

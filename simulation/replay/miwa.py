@@ -31,7 +31,7 @@ class Communication:
 
 def recorded_calls(paths: Sequence[Path]) -> tuple[Mapping[str, int], ...]:
     """How often each rank called each function that communicates, by recorded files: as the counter of calls."""
-    found = []
+    calls = []
     for file in rank_files(files_of(paths)):
         counts: Counter[str] = Counter()
         for record in file.records():
@@ -39,8 +39,8 @@ def recorded_calls(paths: Sequence[Path]) -> tuple[Mapping[str, int], ...]:
                 counts[BY_NUMBER[record.kind].name] += 1
             elif record.kind == ASKED:
                 counts[BY_NUMBER[record.fields[0]].name] += record.fields[1]
-        found.append({f"MPI_{name}": count for name, count in sorted(counts.items()) if name in COMMUNICATING})
-    return tuple(found)
+        calls.append({f"MPI_{name}": count for name, count in sorted(counts.items()) if name in COMMUNICATING})
+    return tuple(calls)
 
 
 def communication(calls: Sequence[Mapping[str, int]], program: Program, ranks_per_host: int) -> Communication:
@@ -62,9 +62,9 @@ def sent_straight(program: Program) -> Iterator[tuple[int, int, int]]:
         if call in SENDS:
             if peer != NOBODY:
                 yield rank, members[peer], size
-        elif call in _STRAIGHT:
+        elif call in _STRAIGHT_CALLS:
             here = members.index(rank)
-            for target, part in _STRAIGHT[Call(call)](here, len(members), peer, size, sizes):
+            for target, part in _STRAIGHT_CALLS[Call(call)](here, len(members), peer, size, sizes):
                 if target != here:
                     yield rank, members[target], part
 
@@ -96,7 +96,7 @@ def _next(here: int, ranks: int, _root: int, size: int, _sizes: Any) -> _Parts:
     return ((target, size) for target in (here + 1,) if target < ranks)
 
 
-_STRAIGHT: Final[Mapping[Call, Callable[[int, int, int, int, Any], _Parts]]] = {
+_STRAIGHT_CALLS: Final[Mapping[Call, Callable[[int, int, int, int, Any], _Parts]]] = {
     Call.BCAST: _from_root,
     Call.SCATTER: _from_root,
     Call.SCATTERV: _from_root,

@@ -39,22 +39,22 @@ def by_load(nodes: int, running: int, links: StateShares, known: Mapping[str, No
     """
     draws = Sampler()
     total: Floats = np.zeros(draws.count)
-    for name, one in known.items():
-        idle = draws.of(f"{name} idle_watt", one.idle_watt)
-        loaded = idle if one.loaded_watt is None else draws.of(f"{name} loaded_watt", one.loaded_watt)
-        saved = draws.of(f"{name} card_saved_watt", one.card_saved_watt) * (links.quiet + links.refresh)
+    for name, node in known.items():
+        idle = draws.of(f"{name} idle_watt", node.idle_watt)
+        loaded = idle if node.loaded_watt is None else draws.of(f"{name} loaded_watt", node.loaded_watt)
+        saved = draws.of(f"{name} card_saved_watt", node.card_saved_watt) * (links.quiet + links.refresh)
         total = total + running * loaded + (nodes - running) * idle - nodes * saved
     return interval_of(total / len(known), opened=bool(draws.unbounded))
 
 
 def unknown_of(known: Mapping[str, NodePower], links: StateShares) -> list[str]:
     """Sentences about what was not measured of nodes."""
-    found = []
-    if all(one.loaded_watt is None for one in known.values()):
-        found.append("no node was measured under load: idle power is assumed.")
-    if links.quiet + links.refresh > 0 and any(one.card_saved_watt is None for one in known.values()):
-        found.append("what some nodes' cards save by EEE was not measured: it is left out.")
-    return found
+    unknown = []
+    if all(node.loaded_watt is None for node in known.values()):
+        unknown.append("no node was measured under load: idle power is assumed.")
+    if links.quiet + links.refresh > 0 and any(node.card_saved_watt is None for node in known.values()):
+        unknown.append("what some nodes' cards save by EEE was not measured: it is left out.")
+    return unknown
 
 
 def by_use(nodes: int, cpu_use: float, power: AndujarPower) -> Interval:

@@ -28,7 +28,7 @@ _FRAME_FLITS: Final = 24
 _WIRE: Final = 1530 / 1440
 """Bytes on the wire for each byte of a message."""
 
-_BUFFERED: Final = 8
+_BUFFERED_PACKETS: Final = 8
 """Packets that a buffer holds."""
 
 
@@ -40,17 +40,17 @@ def network_for(name: str, mbps: float, job: Job) -> Description:
     """
     if name.startswith(LAB):
         return _of_lab(name.removeprefix(LAB), mbps, job)
-    found = read_description(Path(name))
-    if found.programs is not None:
-        first, *others = found.programs.jobs
-        own = first.model_copy(update={"program": job.program})
-        programs = found.programs.model_copy(update={"jobs": [own, *others]})
-        return found.model_copy(update={"programs": programs})
-    if found.router.switching != "cut_through":
+    described = read_description(Path(name))
+    if described.programs is not None:
+        first, *others = described.programs.jobs
+        job_of_program = first.model_copy(update={"program": job.program})
+        programs = described.programs.model_copy(update={"jobs": [job_of_program, *others]})
+        return described.model_copy(update={"programs": programs})
+    if described.router.switching != "cut_through":
         raise LabError(f"{name}: programs run with cut-through switching: write router: {{switching: cut_through}}.")
-    flit_byte = max(found.energy.flit_bits // 8, 1)
-    rate = found.calibration.mbps if found.calibration is not None else mbps
-    plain = found.model_dump(exclude_unset=True, exclude={"loads", "curve", "traffic", "precision", "calibration"})
+    flit_byte = max(described.energy.flit_bits // 8, 1)
+    rate = described.calibration.mbps if described.calibration is not None else mbps
+    plain = described.model_dump(exclude_unset=True, exclude={"loads", "curve", "traffic", "precision", "calibration"})
     plain["programs"] = Programs(jobs=[job], cycle_ns=8e3 * flit_byte / rate, flit_byte=flit_byte)
     return _validated(name, plain)
 
@@ -63,7 +63,7 @@ def _of_lab(lab: str, mbps: float, job: Job) -> Description:
         "router": {
             "vcs": 2,
             "packet_flits": _FRAME_FLITS,
-            "buffer_flits": _BUFFERED * _FRAME_FLITS,
+            "buffer_flits": _BUFFERED_PACKETS * _FRAME_FLITS,
             "switching": "cut_through",
         },
         "programs": Programs(
@@ -77,7 +77,7 @@ def _validated(name: str, plain: dict[str, Any]) -> Description:
     try:
         return Description.model_validate(plain)
     except ValidationError as error:
-        why = "; ".join(one["msg"].removeprefix("Value error, ") for one in error.errors())
+        why = "; ".join(mistake["msg"].removeprefix("Value error, ") for mistake in error.errors())
         raise LabError(f"{name} cannot run programs ({why}): change the file.") from error
 
 

@@ -17,7 +17,7 @@ from eee_testbed.simulation.replay.readers.otf2_sizes import OPERATIONS, Share, 
 CALL_NS: Final = 1000
 _TICKS_PER_S: Final = 10**9
 _NO_ROOT: Final = (1 << 32) - 1
-_ONE: Final = 10
+_STEP_NS: Final = 10
 """Nanoseconds between a function's begin and its records, and between them and its end."""
 
 _NAMES: Final[Mapping[Call, str]] = {
@@ -111,7 +111,7 @@ class _Rank:
         region = self._whole.region(name)
         self._writer.enter(self._time, region)
         end = self._time + CALL_NS
-        self._time += _ONE
+        self._time += _STEP_NS
         records()
         self._time = end
         self._writer.leave(self._time, region)

@@ -54,13 +54,13 @@ class _Question:
     unbounded: frozenset[str]
 
     def warnings(self, calibration: Calibration) -> list[str]:
-        found = list(self.mode.warnings)
+        warnings = list(self.mode.warnings)
         if self.unbounded:
             names = ", ".join(sorted(self.unbounded))
-            found.append(f"the measurements set no bound to {names}: draws do not go beyond the value.")
+            warnings.append(f"the measurements set no bound to {names}: draws do not go beyond the value.")
         if self.what_if.saves and calibration.power.note:
-            found.append(calibration.power.note)
-        return found
+            warnings.append(calibration.power.note)
+        return warnings
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +75,8 @@ class BestPolicy:
     @property
     def surely(self) -> bool:
         """Whether the whole interval of the slowdown is within the bound."""
-        found = self.prediction
-        return found is None or found.slowdown_percent.high <= self.bound_percent
+        prediction = self.prediction
+        return prediction is None or prediction.slowdown_percent.high <= self.bound_percent
 
 
 _Key = tuple[Links, int]
@@ -114,16 +114,18 @@ class NetworkReplays:
 
     def answer(self, asked: Sequence[WhatIf], pool: Pool, done: Done) -> tuple[Prediction, ...]:
         """Replay what is missing, and answer every question."""
-        questions = [self._question(one) for one in asked]
-        every = dict.fromkeys(key for one in questions for pair in one.pairs for key in pair)
+        questions = [self._question(what_if) for what_if in asked]
+        every = dict.fromkeys(key for what_if in questions for pair in what_if.pairs for key in pair)
         for key in every:
             self._asked.setdefault(key, self._replay_of(*key))
         wanted = [self._asked[key] for key in every]
-        for one, simulated in finished(pool, [(one, one.task) for one in wanted if one.find() is None]):
-            with one.results.alone():
-                one.results.add(simulated.result)
-            done(one, simulated)
-        return tuple(self._answered(one) for one in questions)
+        for what_if, simulated in finished(
+            pool, [(what_if, what_if.task) for what_if in wanted if what_if.find() is None]
+        ):
+            with what_if.results.alone():
+                what_if.results.add(simulated.result)
+            done(what_if, simulated)
+        return tuple(self._answered(what_if) for what_if in questions)
 
     def best(self, phy: str, bound_percent: float, pool: Pool, done: Done) -> "BestPolicy":
         """Try modes and holds at the values of their times, and answer for the best one within the bound."""
@@ -138,8 +140,8 @@ class NetworkReplays:
         after = chosen.mode == "hybrid"
         text = f"{chosen.mode},hold_us={self._us(chosen.hold)}"
         text += f",deep_after_us={self._us(timed.deep_after)}" if after else ""
-        (found,) = self.answer([parse_what_if(text + (f",phy={phy}" if phy else ""))], pool, done)
-        return BestPolicy(bound_percent, len(tried), within, found)
+        (prediction,) = self.answer([parse_what_if(text + (f",phy={phy}" if phy else ""))], pool, done)
+        return BestPolicy(bound_percent, len(tried), within, prediction)
 
     def _us(self, cycles: int) -> str:
         return f"{cycles * self._cycle_us:.6g}"
@@ -168,10 +170,12 @@ class NetworkReplays:
         return _Question(asked, mode, list(pairs.values()), frozenset(sampler.unbounded))
 
     def _replay_of(self, links: Links, seed: int) -> Asked:
-        own = with_policy(self._description, links, nodes_too=self._nodes_too)
+        description = with_policy(self._description, links, nodes_too=self._nodes_too)
         times = links.model_dump()
         name = "-".join(str(times[key]) for key in _TIMES) if links != Links() else "always-on"
-        return Asked(ReplayResults(self._folder / name, own), ReplayTask(own, seed, sleeping=links != Links()))
+        return Asked(
+            ReplayResults(self._folder / name, description), ReplayTask(description, seed, sleeping=links != Links())
+        )
 
     def _answered(self, question: _Question) -> Prediction:
         found = [tuple(self._asked[key].find() for key in pair) for pair in question.pairs]
@@ -200,28 +204,30 @@ class NetworkReplays:
         awake = question.what_if.saves and self._nodes_too and self._description.card_links == Links()
         return ["links from nodes to switches stay awake, as the measured cards did."] if awake else []
 
-    def _rest(self, one: Replayed) -> float:
+    def _rest(self, replayed: Replayed) -> float:
         """Share of the links' time in low power: those to nodes count if they have the policy."""
         _, nodes, links = size_of(self._description)
         nodes = nodes if self._nodes_too else 0
         count = max(nodes + links, 1)
-        return (nodes * one.node_shares.low_power + links * one.shares.low_power) / count
+        return (nodes * replayed.node_shares.low_power + links * replayed.shares.low_power) / count
 
     def _power(self, replays: Sequence[Replayed]) -> tuple[ModelPower, Interval | None, list[str]]:
         """The network's, that of all nodes, and what is doubtful about them."""
-        carried = [carried_of(self._description, one) for one in replays]
+        carried = [carried_of(self._description, replayed) for replayed in replays]
         switch = next(iter(self._calibration.power.switches.values()), None)
         nearest = None if switch is None else measured_mbps(self._description, switch)
         if switch is not None and nearest is not None:
             return fitted(carried, switch, nearest, packet_bits(self._description)), *self._nodes_by_load(carried)
         known = self._calibration.power.andujar
-        every = [andujar(one, known or PAPER_POWER) for one in carried]
+        every = [andujar(replayed, known or PAPER_POWER) for replayed in carried]
         source = "the paper's" if known is None else "the calibration's"
         mbps = round(rate_mbps(self._description))
         said = f"no switch's ports were measured at {mbps} Mb/s: watts are {source} by Andujar's model."
-        ratio = around([one.ratio for one in every])
-        watt = around([one.watt for one in every if one.watt is not None])
-        nodes_watt = around([by_use(carried[0].nodes, utilization(one), known or PAPER_POWER) for one in replays])
+        ratio = around([replayed.ratio for replayed in every])
+        watt = around([replayed.watt for replayed in every if replayed.watt is not None])
+        nodes_watt = around(
+            [by_use(carried[0].nodes, utilization(replayed), known or PAPER_POWER) for replayed in replays]
+        )
         return ModelPower("Andujar", ratio, watt), nodes_watt, [said]
 
     @cached_property

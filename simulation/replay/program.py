@@ -125,7 +125,7 @@ class _Later(ValueError):
     """A file of a later format."""
 
 
-def _program(about: Mapping[str, Any], found: pl.DataFrame) -> Program:
+def _program(about: Mapping[str, Any], rows: pl.DataFrame) -> Program:
     form = about.get("format")
     if _is_number(form) and form > FORMAT:
         raise _Later(f"has the format {form}, and this version reads up to {FORMAT}")
@@ -142,7 +142,7 @@ def _program(about: Mapping[str, Any], found: pl.DataFrame) -> Program:
     if not isinstance(packed, list):
         raise BadProgram("has metadata without communicators")
     communicators = tuple(_unpacked(one, number) for number, one in enumerate(packed))
-    calls = _of_schema(found)
+    calls = _of_schema(rows)
     check_program(calls, ranks, communicators)
     return Program(name, ranks, calls, communicators, source, tuple(assumed), recorded_ns)
 
@@ -168,12 +168,12 @@ def _unpacked(value: object, number: int) -> Sequence[int]:
     )
 
 
-def _of_schema(found: pl.DataFrame) -> pl.DataFrame:
+def _of_schema(rows: pl.DataFrame) -> pl.DataFrame:
     columns = []
     for name, kind in SCHEMA.items():
-        if name not in found.columns:
+        if name not in rows.columns:
             raise BadProgram(f"has no column `{name}`")
-        column = found[name]
+        column = rows[name]
         plain = column.dtype.inner if isinstance(column.dtype, pl.List) else column.dtype
         if isinstance(column.dtype, pl.List) != (name == "sizes") or not plain.is_integer():
             raise BadProgram(f"has the column `{name}` of the type {column.dtype}, not {kind}")

@@ -42,7 +42,7 @@ class Records:
     communicators: list[list[int]]
 
 
-_PLAIN: Final = ("call", "flags", "communicator", "peer", "tag", "request", "bytes", "compute_ns")
+_PLAIN_COLUMNS: Final = ("call", "flags", "communicator", "peer", "tag", "request", "bytes", "compute_ns")
 """Columns of a replay file that rows have as they are."""
 
 
@@ -50,7 +50,7 @@ def records(program: Program) -> Records:
     """Pack a program."""
     calls = program.calls
     rows = np.zeros(calls.height, dtype=ROW)
-    for name in _PLAIN:
+    for name in _PLAIN_COLUMNS:
         rows[name] = calls[name].to_numpy()
     lengths = calls["sizes"].list.len().fill_null(0).to_numpy().astype(np.uint64)
     rows["list_length"] = lengths
@@ -64,7 +64,7 @@ def calls_of(rows: bytes, lists: bytes, ends: Sequence[int]) -> pl.DataFrame:
     """The columns of a replay file: the inverse of `records`. Rank r ends before row `ends[r]`."""
     packed = np.frombuffer(rows, dtype=ROW)
     lengths: Any = np.diff(np.asarray(ends, dtype=np.int64), prepend=0)
-    columns = {name: pl.Series(name, packed[name]).cast(SCHEMA[name]) for name in _PLAIN}
+    columns = {name: pl.Series(name, packed[name]).cast(SCHEMA[name]) for name in _PLAIN_COLUMNS}
     columns["rank"] = pl.Series("rank", np.repeat(np.arange(len(lengths), dtype=np.uint32), lengths))
     columns["sizes"] = _sizes(packed, np.frombuffer(lists, dtype="<i8"))
     return pl.DataFrame([columns[name] for name in SCHEMA])

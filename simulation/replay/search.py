@@ -89,9 +89,9 @@ class Search:
         self._awake = [Asked(awake, ReplayTask(description, seed, sleeping=False)) for seed in seeds]
         self._policies: list[tuple[Links, list[Asked]]] = []
         for links in candidates(description.links):
-            own = description.model_copy(update={"links": links} | ({"node_links": links} if nodes_too else {}))
-            results = ReplayResults(policy_folder(folder, links), own)
-            self._policies.append((links, [Asked(results, ReplayTask(own, seed, sleeping=True)) for seed in seeds]))
+            asleep = description.model_copy(update={"links": links} | ({"node_links": links} if nodes_too else {}))
+            results = ReplayResults(policy_folder(folder, links), asleep)
+            self._policies.append((links, [Asked(results, ReplayTask(asleep, seed, sleeping=True)) for seed in seeds]))
 
     @property
     def asked(self) -> list[Asked]:
@@ -118,7 +118,7 @@ class Search:
 
 
 def _found(asked: Sequence[Asked]) -> list[Replayed]:
-    return [found for one in asked if (found := one.find()) is not None]
+    return [found for replay in asked if (found := replay.find()) is not None]
 
 
 def _tried(links: Links, asleep: Sequence[Replayed], awake: Sequence[Replayed]) -> Tried:
@@ -135,4 +135,4 @@ def _tried(links: Links, asleep: Sequence[Replayed], awake: Sequence[Replayed]) 
 
 def best(tried: Sequence[Tried], bound_percent: float) -> Tried | None:
     """The first within the bound."""
-    return next((one for one in tried if one.slowdown_percent <= bound_percent), None)
+    return next((policy for policy in tried if policy.slowdown_percent <= bound_percent), None)

@@ -108,8 +108,8 @@ def _pairs(program: Program, calls: pl.DataFrame) -> pl.DataFrame:
         targets[own] = np.asarray(program.communicators[one], dtype=np.int64)[peer[own]]
     frame = sends.select(source=pl.col("rank").cast(pl.Int64), byte=pl.col("bytes") * pl.col("times"), times="times")
     grouped = frame.with_columns(target=pl.Series(targets, dtype=pl.Int64)).group_by("source", "target")
-    found = grouped.agg(messages=pl.col("times").sum(), byte=pl.col("byte").sum())
-    return found.sort("byte", "source", "target", descending=[True, False, False])
+    pairs = grouped.agg(messages=pl.col("times").sum(), byte=pl.col("byte").sum())
+    return pairs.sort("byte", "source", "target", descending=[True, False, False])
 
 
 def _partners(ranks: int, pairs: pl.DataFrame) -> Any:
@@ -119,11 +119,11 @@ def _partners(ranks: int, pairs: pl.DataFrame) -> Any:
 
 def _collectives(communicators: Sequence[Sequence[int]], calls: pl.DataFrame) -> tuple[Collective, ...]:
     """By kind, size and bytes; only the first rank's calls are counted."""
-    found = calls.filter(pl.col("call").is_in([int(call) for call in COLLECTIVES]))
+    collectives = calls.filter(pl.col("call").is_in([int(call) for call in COLLECTIVES]))
     lengths = np.asarray([len(ranks) for ranks in communicators])
     first = np.asarray([ranks[0] for ranks in communicators])
-    number = found["communicator"].to_numpy()
-    sized = found.with_columns(ranks=pl.Series(lengths[number]), first=pl.Series(first[number]))
+    number = collectives["communicator"].to_numpy()
+    sized = collectives.with_columns(ranks=pl.Series(lengths[number]), first=pl.Series(first[number]))
     own = sized.filter(pl.col("rank") == pl.col("first"))
     counted = own.group_by("call", "ranks", "bytes").agg(pl.col("times").sum())
     rows = counted.sort("times", "call", "ranks", "bytes", descending=[True, False, False, False]).iter_rows()

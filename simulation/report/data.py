@@ -23,7 +23,7 @@ from eee_testbed.simulation.summaries import LoadSummary, summaries
 if TYPE_CHECKING:
     from eee_engine import NetworkFacts
 
-_AGAIN: Final = "simulate again into another folder"
+_REMEDY: Final = "simulate again into another folder"
 _CLOSED_NODES: Final = 2048
 """The closed form walks over all pairs of nodes."""
 
@@ -50,15 +50,15 @@ class SimulationData:
     @property
     def saturated_from(self) -> float | None:
         """The lowest load that is not accepted."""
-        return next((one.load for one in self.loads if one.saturated), None)
+        return next((point.load for point in self.loads if point.saturated), None)
 
     def powers(self, load: LoadSummary) -> dict[str, ModelPower]:
         """By model, under a load; `fitted` with a calibration that has a switch's power."""
         carried = self._carried(load, load.shares)
         ports = PAPER_POWER if self.calibration is None else self.calibration.power.andujar or PAPER_POWER
-        found = [by_bits(self.energy, load.shares), georgakoudis(load.shares), andujar(carried, ports)]
+        powers = [by_bits(self.energy, load.shares), georgakoudis(load.shares), andujar(carried, ports)]
         if load.scaled_ratio is not None:
-            found.append(three_rates(load.scaled_ratio))
+            powers.append(three_rates(load.scaled_ratio))
         use = self.described.get("calibration")
         if self.calibration is not None and use is not None:
             switches = self.calibration.power.switches
@@ -66,8 +66,8 @@ class SimulationData:
             switch = switches.get(name) if name else next(iter(switches.values()), None)
             if switch is not None:
                 every = [carried, *(self._carried(load, shares) for shares in load.drawn_shares)]
-                found.append(fitted(every, switch, use["mbps"], self.router.packet_flits * self.energy.flit_bits))
-        return {one.model: one for one in found}
+                powers.append(fitted(every, switch, use["mbps"], self.router.packet_flits * self.energy.flit_bits))
+        return {power.model: power for power in powers}
 
     def _carried(self, load: LoadSummary, shares: StateShares) -> Carried:
         facts, passed = self.facts, (load.hops or 0.0) + 1
@@ -100,7 +100,7 @@ def read_simulation(folder: Path) -> SimulationData:
     if not points:
         raise WrongFolder(f"{folder} has no points yet: `eeectl simulate FILE` with its file adds them.")
     try:
-        described = read_object(folder / DESCRIPTION, _AGAIN)
+        described = read_object(folder / DESCRIPTION, _REMEDY)
         written = _Described.model_validate(described)
         network, router, energy = written.network, written.router, written.energy
         facts = network_facts(network)
@@ -108,7 +108,9 @@ def read_simulation(folder: Path) -> SimulationData:
         raise WrongFolder(str(error)) from error
     except (ValidationError, SimulationError, OverflowError, TypeError, ValueError) as error:
         said = " ".join(str(error).split())[:200]
-        raise WrongFolder(f"{folder / DESCRIPTION} is not a description of this version ({said}): {_AGAIN}.") from error
+        raise WrongFolder(
+            f"{folder / DESCRIPTION} is not a description of this version ({said}): {_REMEDY}."
+        ) from error
     calibration = load_calibration(folder / CALIBRATION) if (folder / CALIBRATION).is_file() else None
     return SimulationData(
         folder=folder,
@@ -135,5 +137,5 @@ def _empty_cycles(network: dict[str, Any], facts: "NetworkFacts", routing: str, 
 
 def shared_loads(every: Sequence[SimulationData]) -> list[float]:
     """Loads that all simulations have, none of them saturated."""
-    found = [{one.load for one in data.loads if one.latency is not None} for data in every]
-    return sorted(set.intersection(*found)) if found else []
+    loads = [{point.load for point in data.loads if point.latency is not None} for data in every]
+    return sorted(set.intersection(*loads)) if loads else []

@@ -11,8 +11,8 @@ from eee_testbed.simulation.power_models import MODELS, RATES
 from eee_testbed.simulation.report.data import SimulationData
 from eee_testbed.simulation.summaries import LoadSummary
 
-_TALL = 8.0
-_WORDS = {
+_TALL_RATIO = 8.0
+_MODEL_NAMES = {
     "TCEP": "TCEP's model",
     "Georgakoudis": "Georgakoudis' model",
     "Andujar": "Andujar's model",
@@ -29,12 +29,12 @@ def latency_drawings(every: Sequence[SimulationData]) -> tuple[Drawing, ...]:
 
 def latency_drawing(every: Sequence[SimulationData]) -> Drawing:
     """Mean latency by load; a line at the height of the closed form without traffic."""
-    values = [one.latency.value for data in every for one in data.loads if one.latency is not None]
+    values = [point.latency.value for data in every for point in data.loads if point.latency is not None]
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
         for place, data in enumerate(every):
-            works = [(one.load, one.latency) for one in data.loads if one.latency is not None]
+            works = [(point.load, point.latency) for point in data.loads if point.latency is not None]
             _series(axes, place, data.name if len(every) > 1 else "simulated", works)
             colour = series_style(place).colour
             if data.empty_cycles is not None:
@@ -44,7 +44,7 @@ def latency_drawing(every: Sequence[SimulationData]) -> Drawing:
                 words = "saturated" if place == 0 else None
                 axes.axvline(data.saturated_from, color=colour, lw=0.7, ls=(0, (4, 3)), label=words)
         label(axes, _LOAD, "Mean latency (cycles)")
-        if values and max(values) > _TALL * min(values):
+        if values and max(values) > _TALL_RATIO * min(values):
             logarithmic(axes, y=True)
         axes.set_xlim(left=0)
         figure.legend(loc="outside lower center", ncols=2)
@@ -63,7 +63,7 @@ def _p99_drawing(every: Sequence[SimulationData]) -> Drawing:
         axes = figure.add_subplot()
         values = _curves(axes, every, lambda one: one.p99)
         label(axes, _LOAD, "99th percentile of latency (cycles)")
-        if values and max(values) > _TALL * min(values):
+        if values and max(values) > _TALL_RATIO * min(values):
             logarithmic(axes, y=True)
         axes.set_xlim(left=0)
         figure.legend(loc="outside lower center", ncols=2)
@@ -102,16 +102,16 @@ def _hops_drawing(every: Sequence[SimulationData]) -> Drawing:
 
 def _curves(axes: Axes, every: Sequence[SimulationData], value: Callable[[LoadSummary], float | None]) -> list[float]:
     """A curve of each simulation by load; returns the values of all."""
-    found = [_plain(data, value) for data in every]
-    for place, (data, points) in enumerate(zip(every, found, strict=True)):
+    curves = [_plain(data, value) for data in every]
+    for place, (data, points) in enumerate(zip(every, curves, strict=True)):
         _series(axes, place, data.name, points)
-    return [interval.value for points in found for _, interval in points]
+    return [interval.value for points in curves for _, interval in points]
 
 
 def _plain(data: SimulationData, value: Callable[[LoadSummary], float | None]) -> list[tuple[float, Interval]]:
     """A value of each load that is settled and has it; no intervals are known."""
-    found = [(one.load, value(one)) for one in data.loads if one.settled]
-    return [(load, Interval.plus_minus(known, 0.0)) for load, known in found if known is not None]
+    points = [(point.load, value(point)) for point in data.loads if point.settled]
+    return [(load, Interval.plus_minus(known, 0.0)) for load, known in points if known is not None]
 
 
 def power_drawings(every: Sequence[SimulationData]) -> tuple[Drawing, ...]:
@@ -123,25 +123,25 @@ def power_drawings(every: Sequence[SimulationData]) -> tuple[Drawing, ...]:
     return tuple(
         _power_drawing(
             f"power-{model.lower().replace(' ', '-')}",
-            f"Power by load: {_WORDS.get(model, model)}",
-            {name: found[model] for name, found in ratios.items() if model in found},
-            f"Power, {_WORDS.get(model, model)}.",
+            f"Power by load: {_MODEL_NAMES.get(model, model)}",
+            {name: models[model] for name, models in ratios.items() if model in models},
+            f"Power, {_MODEL_NAMES.get(model, model)}.",
         )
         for model in MODELS
-        if any(model in found for found in ratios.values())
+        if any(model in models for models in ratios.values())
     )
 
 
 def _ratios(data: SimulationData) -> dict[str, list[tuple[float, Interval]]]:
     """By model: load and power in percent of that with links always on."""
-    found: dict[str, list[tuple[float, Interval]]] = {}
-    for one in data.loads:
-        if one.settled and not one.saturated:
-            for model, power in data.powers(one).items():
+    ratios: dict[str, list[tuple[float, Interval]]] = {}
+    for point in data.loads:
+        if point.settled and not point.saturated:
+            for model, power in data.powers(point).items():
                 ratio = power.ratio
                 percent = Interval(100 * ratio.value, 100 * ratio.low, 100 * ratio.high)
-                found.setdefault(model, []).append((one.load, percent))
-    return found
+                ratios.setdefault(model, []).append((point.load, percent))
+    return ratios
 
 
 def _power_drawing(

@@ -28,7 +28,7 @@ Value = Callable[[Pair], float]
 
 def distributions(pairs: Sequence[Pair]) -> tuple[Drawing, ...]:
     """As Figs. 6 and 7 of Georgakoudis et al. (2019): by mode over all points, and by mode and hold."""
-    asleep = [one for one in pairs if one.point.replayed.sleeping]
+    asleep = [pair for pair in pairs if pair.point.replayed.sleeping]
     saving = "Over links between switches that carried traffic."
     slower = "Run time against the same programs with links that never sleep."
     return (
@@ -47,12 +47,12 @@ def _ecdf(name: str, title: str, unit: str, pairs: Sequence[Pair], value: Value,
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
         for place, (mode, links) in enumerate(_MODES.items()):
-            found = np.sort([value(one) for one in where(pairs, links=links)])
-            if len(found):
+            values = np.sort([value(pair) for pair in where(pairs, links=links)])
+            if len(values):
                 style = series_style(place)
                 axes.step(
-                    np.concatenate([found[:1], found]),
-                    100 * np.arange(len(found) + 1) / len(found),
+                    np.concatenate([values[:1], values]),
+                    100 * np.arange(len(values) + 1) / len(values),
                     where="post",
                     color=style.colour,
                     ls=style.line,
@@ -78,10 +78,13 @@ def _violins(name: str, title: str, unit: str, pairs: Sequence[Pair], value: Val
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
-        spread = {key: own for key, own in groups.items() if len(own) > 1 and np.ptp(own) > 0}
+        spread = {key: values for key, values in groups.items() if len(values) > 1 and np.ptp(values) > 0}
         places = {key: place for place, key in enumerate(groups)}
-        logarithm = unit == _SLOWDOWN and any(one > 100 for own in groups.values() for one in own)
-        drawn = {key: np.log10(1 + np.maximum(own, 0)) if logarithm else np.asarray(own) for key, own in groups.items()}
+        logarithm = unit == _SLOWDOWN and any(one > 100 for values in groups.values() for one in values)
+        drawn = {
+            key: np.log10(1 + np.maximum(values, 0)) if logarithm else np.asarray(values)
+            for key, values in groups.items()
+        }
         if spread:
             bodies = axes.violinplot(
                 [drawn[key] for key in spread], [places[key] for key in spread], widths=0.8, showextrema=False
@@ -154,23 +157,24 @@ def front(choices: Sequence[Choice]) -> Drawing:
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
-        kilo = max(one.cluster_joule.value for one in choices) > _KILO
+        kilo = max(choice.cluster_joule.value for choice in choices) > _KILO
         unit, scale = ("kJ", 1 / _KILO) if kilo else ("J", 1.0)
-        best = [one for one in choices if not one.beaten_by]
-        beaten = [one for one in choices if one.beaten_by]
+        best = [choice for choice in choices if not choice.beaten_by]
+        beaten = [choice for choice in choices if choice.beaten_by]
         axes.plot(
-            [one.cluster_joule.value * scale for one in beaten], [one.run_time_s.value * _KILO for one in beaten],
+            [choice.cluster_joule.value * scale for choice in beaten],
+            [choice.run_time_s.value * _KILO for choice in beaten],
             ls="", marker="x", color="0.6", label="beaten",
         )  # fmt: skip
-        for number, one in enumerate(best):
+        for number, choice in enumerate(best):
             style = series_style(number)
-            width, height = (error_bars([_ends(each)]) for each in (one.cluster_joule, one.run_time_s))
-            place = [one.cluster_joule.value * scale], [one.run_time_s.value * _KILO]
+            width, height = (error_bars([_ends(each)]) for each in (choice.cluster_joule, choice.run_time_s))
+            place = [choice.cluster_joule.value * scale], [choice.run_time_s.value * _KILO]
             axes.errorbar(
                 *place, xerr=np.asarray(width) * scale, yerr=np.asarray(height) * _KILO,
                 fmt="none", ecolor=style.colour, elinewidth=0.8,
             )  # fmt: skip
-            axes.plot(*place, marker=_MARKS[number % len(_MARKS)], color=style.colour, ls="", label=one.name)
+            axes.plot(*place, marker=_MARKS[number % len(_MARKS)], color=style.colour, ls="", label=choice.name)
         label(axes, f"Energy of network and nodes ({unit})", "Run time (ms)")
         figure.legend(loc="outside lower center", ncols=2)
 
@@ -181,6 +185,6 @@ def front(choices: Sequence[Choice]) -> Drawing:
     return draw("advice", "Which choice for these jobs", caption, paint, height_inch=3.6, wide_inch=PAGE_INCH)
 
 
-def _ends(one: Interval) -> Interval:
+def _ends(interval: Interval) -> Interval:
     """Without a width where there are too few seeds for an interval."""
-    return Interval(one.value, one.value, one.value) if isnan(one.low) else one
+    return Interval(interval.value, interval.value, interval.value) if isnan(interval.low) else interval

@@ -32,11 +32,11 @@ def read_dumpi(files: Sequence[Path], options: Options) -> Program:
     named = _of_meta(files[0]) if len(files) == 1 and not head_of(files[0]).startswith(MAGIC) else files
     by_rank: dict[int, tuple[Path, RankFile]] = {}
     for path in named:
-        found = read_rank_file(path)
-        rank = _rank_of(path, found)
+        file = read_rank_file(path)
+        rank = _rank_of(path, file)
         if rank in by_rank:
             Place(path).refuse(f"is a second file of rank {rank}", "name each rank's file once")
-        by_rank[rank] = (path, found)
+        by_rank[rank] = (path, file)
     ranks = _ranks_of(by_rank.values(), len(by_rank))
     missing = next((rank for rank in range(ranks) if rank not in by_rank), None)
     if missing is not None or len(by_rank) != ranks:
@@ -47,23 +47,23 @@ def read_dumpi(files: Sequence[Path], options: Options) -> Program:
 
 def _of_meta(path: Path) -> Sequence[Path]:
     """The files of ranks beside a .meta file."""
-    found = sorted(path.parent.glob(f"{path.stem}-*.bin"))
-    if not found:
+    files = sorted(path.parent.glob(f"{path.stem}-*.bin"))
+    if not files:
         Place(path).refuse(f"has no files {path.stem}-*.bin beside it", "name the files of the ranks")
-    return found
+    return files
 
 
-def _rank_of(path: Path, found: RankFile) -> int:
+def _rank_of(path: Path, file: RankFile) -> int:
     named = _RANK.search(path.name)
     if named is not None:
         return int(named[1])
-    told = [call.arguments[1] for call in found.calls if call.name == "Comm_rank" and call.arguments[0] == WORLD]
+    told = [call.arguments[1] for call in file.calls if call.name == "Comm_rank" and call.arguments[0] == WORLD]
     return int(told[0]) if told else 0
 
 
 def _ranks_of(files: Any, count: int) -> int:
-    for _, found in files:
-        for call in found.calls:
+    for _, file in files:
+        for call in file.calls:
             if call.name == "Comm_size" and call.arguments[0] == WORLD:
                 return int(call.arguments[1])
     return count
@@ -72,7 +72,7 @@ def _ranks_of(files: Any, count: int) -> int:
 def _program(files: Sequence[tuple[Path, RankFile]], name: str) -> Program:
     """Let each rank go on until it waits for others; when all have come, tell them the new communicators."""
     world = World(len(files), name)
-    walks = [walk_of(world, rank, path, found) for rank, (path, found) in enumerate(files)]
+    walks = [walk_of(world, rank, path, file) for rank, (path, file) in enumerate(files)]
     waiting: defaultdict[tuple[int, int], dict[int, Making]] = defaultdict(dict)
     ready: list[tuple[int, int | None]] = [(rank, None) for rank in range(world.ranks)]
     while ready:

@@ -18,10 +18,10 @@ _REMEDY: Final = "record the program again, or restore the file from a copy"
 _SECTIONS: Final = (7, 6, 5, 4)
 """Numbers in the index: newer versions put more before the last four."""
 
-_OLDEST: Final = (0, 6, 9)
+_OLDEST_VERSION: Final = (0, 6, 9)
 _STATUSES, _CPU, _WALL, _THREAD, _COUNTERS = 3, 4, 8, 64, 128
-_SINGLE: Final = {"b": "b", "h": "h", "i": "i", "q": "q"}
-_LISTED: Final = {"I": "i", "H": "h", "B": "b"}
+_SINGLE_CODES: Final = {"b": "b", "h": "h", "i": "i", "q": "q"}
+_LISTED_CODES: Final = {"I": "i", "H": "h", "B": "b"}
 _BYTES: Final = {"b": 1, "h": 2, "i": 4, "q": 8}
 
 
@@ -79,7 +79,7 @@ class _File:
         sizes, header, body = self._index()
         self._at = header
         version = tuple(self._data[header : header + 3])
-        if len(version) < len(_OLDEST) or version < _OLDEST:
+        if len(version) < len(_OLDEST_VERSION) or version < _OLDEST_VERSION:
             raise _Damaged(f"is of version {'.'.join(map(str, version))} of DUMPI, and those before 0.6.9 are not read")
         type_bytes = self._type_bytes(sizes)
         self._at = body
@@ -126,32 +126,32 @@ class _File:
 
     def _times(self, mask: int, wall_s: int) -> tuple[int, int]:
         """Begin and end by the wall's clock, else by the processor's."""
-        found = (0, 0)
+        times = (0, 0)
         for kind, bias in ((_CPU, 0), (_WALL, wall_s)):
             if mask & kind:
                 start_s, start_ns, stop_s, stop_ns = self._unpack(">HIHI")
-                found = ((start_s + bias) * 10**9 + start_ns, (stop_s + bias) * 10**9 + stop_ns)
-        return found
+                times = ((start_s + bias) * 10**9 + start_ns, (stop_s + bias) * 10**9 + stop_ns)
+        return times
 
     def _arguments(self, name: str, layout: str, *, statuses: bool) -> list[Any]:
-        found: list[Any] = []
+        arguments: list[Any] = []
         only_root = False
         for letter in layout:
             if letter == "?":
                 only_root = True
                 continue
-            if only_root and found[0] != found[ROOT_AT[name]]:
-                found.append(None)
+            if only_root and arguments[0] != arguments[ROOT_AT[name]]:
+                arguments.append(None)
             else:
-                found.append(self._argument(letter, statuses=statuses))
+                arguments.append(self._argument(letter, statuses=statuses))
             only_root = False
-        return found
+        return arguments
 
     def _argument(self, letter: str, *, statuses: bool) -> Any:
-        if letter in _SINGLE:
-            return self._unpack(f">{_SINGLE[letter]}")[0]
-        if letter in _LISTED:
-            return self._list(_LISTED[letter])
+        if letter in _SINGLE_CODES:
+            return self._unpack(f">{_SINGLE_CODES[letter]}")[0]
+        if letter in _LISTED_CODES:
+            return self._list(_LISTED_CODES[letter])
         match letter:
             case "J":
                 return [self._list("i") for _ in range(self._length(4))]
@@ -184,6 +184,6 @@ class _File:
         return int(length)
 
     def _unpack(self, form: str) -> tuple[Any, ...]:
-        found = struct.unpack_from(form, self._data, self._at)
+        values = struct.unpack_from(form, self._data, self._at)
         self._at += struct.calcsize(form)
-        return found
+        return values

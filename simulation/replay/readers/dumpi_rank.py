@@ -59,9 +59,9 @@ class _Open:
 class _Rank:
     """One rank's calls, in order."""
 
-    def __init__(self, whole: World, rank: int, path: Path, found: RankFile) -> None:
+    def __init__(self, whole: World, rank: int, path: Path, file: RankFile) -> None:
         self._whole, self._rank, self._place = whole, rank, Place(path)
-        self._called, self._type_bytes = found.calls, found.type_bytes
+        self._called, self._type_bytes = file.calls, file.type_bytes
         self._calls: RankCalls = whole.writer.rank(rank)
         self._communicators: dict[int, int | None] = {WORLD: 0}
         self._groups: dict[int, tuple[int, ...] | None] = {_EMPTY_GROUP: ()}
@@ -128,37 +128,37 @@ class _Rank:
         self._calls.finish()
 
     def _makes(self, call: Called) -> Making | None:
-        words = call.arguments
+        arguments = call.arguments
         if call.name in _MAKES_OTHERS:
             return Making(NO_REQUEST, call.name, None)
         what: Any = None
         match call.name:
             case "Comm_dup":
-                old = words[0]
+                old = arguments[0]
             case "Comm_create":
-                old, what = words[0], self._groups.get(words[1])
+                old, what = arguments[0], self._groups.get(arguments[1])
             case "Comm_split":
-                old, what = words[0], (words[1], words[2])
+                old, what = arguments[0], (arguments[1], arguments[2])
             case "Cart_create":
-                old, what = words[0], words[2]
-                self._whole.counts["reordered"] += bool(words[4])
+                old, what = arguments[0], arguments[2]
+                self._whole.counts["reordered"] += bool(arguments[4])
             case "Cart_sub":
-                old, what = words[1], words[2]
+                old, what = arguments[1], arguments[2]
             case _:
                 return None
         known = self._communicators.get(old)
         return Making(NO_REQUEST if known is None else known, call.name, what)
 
     def _write(self, call: Called) -> None:  # noqa: C901, PLR0912 - a case for each kind of call
-        words = call.arguments
+        arguments = call.arguments
         if call.name in _SENDS:
-            self._point(_SENDS[call.name], words[:5], None)
+            self._point(_SENDS[call.name], arguments[:5], None)
         elif call.name == "Recv":
-            self._point(Call.RECV, words[:5], only_status(words[5]))
+            self._point(Call.RECV, arguments[:5], only_status(arguments[5]))
         elif call.name in _STARTS:
-            self._start(_STARTS[call.name], words[:5], words[5], 0)
+            self._start(_STARTS[call.name], arguments[:5], arguments[5], 0)
         elif call.name in _PERSISTENT:
-            self._persistent[words[5]] = call
+            self._persistent[arguments[5]] = call
         elif call.name in ("Start", "Startall"):
             for place, request in enumerate(started_by(call)):
                 made = self._persistent.get(request)
@@ -168,22 +168,22 @@ class _Rank:
         elif call.name in ("Sendrecv", "Sendrecv_replace"):
             self._both(call)
         elif call.name == "Request_free":
-            self._open.pop(words[0], None)
+            self._open.pop(arguments[0], None)
         elif call.name in _COLLECTIVES:
             self._whole.counts["collective"] += 1
-            _COLLECTIVES[call.name](self, words)
+            _COLLECTIVES[call.name](self, arguments)
         elif call.name in _ONE_SIDED:
             self._refuse("has one-sided communication, which is not replayed")
         elif call.name in _GROUPS:
-            self._groups[int(words[-1])] = _GROUPS[call.name](self, words)
+            self._groups[int(arguments[-1])] = _GROUPS[call.name](self, arguments)
         elif call.name in _TYPES:
-            self._types[int(words[-1])] = _TYPES[call.name](self, words)
-        elif call.name == "Op_create" and not words[0]:
-            self._odd_operations.add(words[1])
+            self._types[int(arguments[-1])] = _TYPES[call.name](self, arguments)
+        elif call.name == "Op_create" and not arguments[0]:
+            self._odd_operations.add(arguments[1])
         elif call.name == "Op_free":
-            self._odd_operations.discard(words[0])
+            self._odd_operations.discard(arguments[0])
         elif call.name == "Comm_free":
-            self._communicators.pop(words[0], None)
+            self._communicators.pop(arguments[0], None)
         else:
             self._whole.counts["tests"] += call.name.startswith("Test") and call.name != "Test_cancelled"
             ended = [self._open.pop(request) for request, _ in completed_by(call) if request in self._open]
@@ -192,26 +192,26 @@ class _Rank:
 
     # -- messages
 
-    def _start(self, call: Call, words: Sequence[Any], request: int, place: int) -> None:
+    def _start(self, call: Call, arguments: Sequence[Any], request: int, place: int) -> None:
         started = (self._at, place)
         if started in self._cancelled:
             self._whole.counts["cancelled"] += 1
             self._open[request] = _Open(NO_REQUEST, started)
             return
-        number = self._point(call, words, self._outcome.get(started), begins=True)
+        number = self._point(call, arguments, self._outcome.get(started), begins=True)
         self._open[request] = _Open(number, started)
 
     def _both(self, call: Called) -> None:
-        words = call.arguments
+        arguments = call.arguments
         if call.name == "Sendrecv":
-            out, into = [*words[:4], words[8]], [*words[4:8], words[8]]
+            out, into = [*arguments[:4], arguments[8]], [*arguments[4:8], arguments[8]]
         else:
-            out, into = [*words[:4], words[6]], [*words[:2], *words[4:7]]
-        receive = self._point(Call.IRECV, into, only_status(words[-1]), begins=True)
+            out, into = [*arguments[:4], arguments[6]], [*arguments[:2], *arguments[4:7]]
+        receive = self._point(Call.IRECV, into, only_status(arguments[-1]), begins=True)
         self._calls.wait(self._point(Call.ISEND, out, None, begins=True), receive)
 
-    def _point(self, call: Call, words: Sequence[Any], status: Status | None, *, begins: bool = False) -> int:
-        count, datatype, peer, tag, communicator = words
+    def _point(self, call: Call, arguments: Sequence[Any], status: Status | None, *, begins: bool = False) -> int:
+        count, datatype, peer, tag, communicator = arguments
         size = self._bytes(count, datatype)
         if communicator == SELF:
             number, ranks = self._whole.writer.communicator((self._rank,), "self"), 1
@@ -242,80 +242,80 @@ class _Rank:
 
     # -- collective calls
 
-    def barrier(self, words: Sequence[Any]) -> None:
-        self._collective(Call.BARRIER, words[0], 0)
+    def barrier(self, arguments: Sequence[Any]) -> None:
+        self._collective(Call.BARRIER, arguments[0], 0)
 
-    def bcast(self, words: Sequence[Any]) -> None:
-        count, datatype, root, communicator = words
+    def bcast(self, arguments: Sequence[Any]) -> None:
+        count, datatype, root, communicator = arguments
         self._collective(Call.BCAST, communicator, self._bytes(count, datatype), root)
 
-    def gather(self, words: Sequence[Any]) -> None:
-        own, count, datatype, root, communicator, received, into = words
+    def gather(self, arguments: Sequence[Any]) -> None:
+        own, count, datatype, root, communicator, received, into = arguments
         size = self._bytes(received, into) if own == root else self._bytes(count, datatype)
         self._collective(Call.GATHER, communicator, size, root)
 
-    def gatherv(self, words: Sequence[Any]) -> None:
-        own, _, count, datatype, root, communicator, counts, _, into = words
+    def gatherv(self, arguments: Sequence[Any]) -> None:
+        own, _, count, datatype, root, communicator, counts, _, into = arguments
         sizes = self._sizes(counts, into, communicator) if own == root else None
         size = sizes[own] if sizes else self._bytes(count, datatype)
         self._collective(Call.GATHERV, communicator, size, root, sizes)
 
-    def scatter(self, words: Sequence[Any]) -> None:
-        own, count, datatype, root, communicator, sent, out = words
+    def scatter(self, arguments: Sequence[Any]) -> None:
+        own, count, datatype, root, communicator, sent, out = arguments
         size = self._bytes(sent, out) if own == root else self._bytes(count, datatype)
         self._collective(Call.SCATTER, communicator, size, root)
 
-    def scatterv(self, words: Sequence[Any]) -> None:
-        own, _, out, count, datatype, root, communicator, counts, _ = words
+    def scatterv(self, arguments: Sequence[Any]) -> None:
+        own, _, out, count, datatype, root, communicator, counts, _ = arguments
         sizes = self._sizes(counts, out, communicator) if own == root else None
         size = sizes[own] if sizes else self._bytes(count, datatype)
         self._collective(Call.SCATTERV, communicator, size, root, sizes)
 
-    def allgather(self, words: Sequence[Any]) -> None:
-        self._collective(Call.ALLGATHER, words[4], self._bytes(words[2], words[3]))
+    def allgather(self, arguments: Sequence[Any]) -> None:
+        self._collective(Call.ALLGATHER, arguments[4], self._bytes(arguments[2], arguments[3]))
 
-    def allgatherv(self, words: Sequence[Any]) -> None:
-        _, _, _, counts, _, into, communicator = words
+    def allgatherv(self, arguments: Sequence[Any]) -> None:
+        _, _, _, counts, _, into, communicator = arguments
         sizes = self._sizes(counts, into, communicator)
         self._collective(Call.ALLGATHERV, communicator, sizes[self._position(communicator)], sizes=sizes)
 
-    def alltoall(self, words: Sequence[Any]) -> None:
-        self._collective(Call.ALLTOALL, words[4], self._bytes(words[2], words[3]))
+    def alltoall(self, arguments: Sequence[Any]) -> None:
+        self._collective(Call.ALLTOALL, arguments[4], self._bytes(arguments[2], arguments[3]))
 
-    def alltoallv(self, words: Sequence[Any]) -> None:
-        _, sent, _, out, received, _, into, communicator = words
+    def alltoallv(self, arguments: Sequence[Any]) -> None:
+        _, sent, _, out, received, _, into, communicator = arguments
         sizes = self._sizes(sent, out, communicator)
         self._collective(
             Call.ALLTOALLV, communicator, sum(sizes), sizes=sizes + self._sizes(received, into, communicator)
         )
 
-    def alltoallw(self, words: Sequence[Any]) -> None:
-        _, sent, _, out, received, _, into, communicator = words
+    def alltoallw(self, arguments: Sequence[Any]) -> None:
+        _, sent, _, out, received, _, into, communicator = arguments
         sizes = self._sizes(sent, out, communicator)
         self._collective(
             Call.ALLTOALLV, communicator, sum(sizes), sizes=sizes + self._sizes(received, into, communicator)
         )
 
-    def reduce(self, words: Sequence[Any]) -> None:
-        count, datatype, operation, root, communicator = words
+    def reduce(self, arguments: Sequence[Any]) -> None:
+        count, datatype, operation, root, communicator = arguments
         self._collective(Call.REDUCE, communicator, self._bytes(count, datatype), root, operation=operation)
 
-    def allreduce(self, words: Sequence[Any]) -> None:
-        self._vector(Call.ALLREDUCE, words)
+    def allreduce(self, arguments: Sequence[Any]) -> None:
+        self._vector(Call.ALLREDUCE, arguments)
 
-    def scan(self, words: Sequence[Any]) -> None:
-        self._vector(Call.SCAN, words)
+    def scan(self, arguments: Sequence[Any]) -> None:
+        self._vector(Call.SCAN, arguments)
 
-    def exscan(self, words: Sequence[Any]) -> None:
-        self._vector(Call.EXSCAN, words)
+    def exscan(self, arguments: Sequence[Any]) -> None:
+        self._vector(Call.EXSCAN, arguments)
 
-    def reduce_scatter(self, words: Sequence[Any]) -> None:
-        _, counts, datatype, operation, communicator = words
+    def reduce_scatter(self, arguments: Sequence[Any]) -> None:
+        _, counts, datatype, operation, communicator = arguments
         sizes = self._sizes(counts, datatype, communicator)
         self._collective(Call.REDUCE_SCATTER, communicator, sum(sizes), sizes=sizes, operation=operation)
 
-    def _vector(self, call: Call, words: Sequence[Any]) -> None:
-        count, datatype, operation, communicator = words
+    def _vector(self, call: Call, arguments: Sequence[Any]) -> None:
+        count, datatype, operation, communicator = arguments
         self._collective(call, communicator, self._bytes(count, datatype), operation=operation)
 
     def _collective(
@@ -339,12 +339,12 @@ class _Rank:
     def _communicator(self, local: int) -> int:
         if local not in self._communicators:
             self._refuse(f"has a call on communicator {local}, which is not made before")
-        found = self._communicators[local]
-        if found is None:
+        communicator = self._communicators[local]
+        if communicator is None:
             self._refuse(f"has a call on communicator {local}, whose ranks the trace does not show")
-        if self._rank not in self._whole.communicators[found].positions:
+        if self._rank not in self._whole.communicators[communicator].positions:
             self._refuse(f"has a call on communicator {local}, which the rank is not in")
-        return found
+        return communicator
 
     def _position(self, local: int) -> int:
         return 0 if local == SELF else self._whole.communicators[self._communicator(local)].positions[self._rank]
@@ -392,21 +392,21 @@ class _Rank:
 
     def of_communicator(self, local: int) -> tuple[int, ...] | None:
         """The world ranks of a communicator."""
-        found = self._communicators.get(local)
-        return None if found is None else self._whole.communicators[found].members
+        communicator = self._communicators.get(local)
+        return None if communicator is None else self._whole.communicators[communicator].members
 
     def _refuse(self, sentence: str) -> NoReturn:
         self._place.refuse(f"(call {self._at}) {sentence}", "name the files of all ranks, or take another trace")
 
 
 def _ranges(group: Sequence[int], ranges: Sequence[Sequence[int]]) -> list[int]:
-    found: list[int] = []
+    ranks: list[int] = []
     for first, last, stride in (one for one in ranges if len(one) == 3 and one[2]):
         for place in range(first, last + (1 if stride > 0 else -1), stride):
             if not 0 <= place < len(group):
                 return []
-            found.append(place)
-    return found
+            ranks.append(place)
+    return ranks
 
 
 def _included(group: tuple[int, ...] | None, places: Sequence[int]) -> tuple[int, ...] | None:
@@ -420,8 +420,8 @@ def _excluded(group: tuple[int, ...] | None, places: Sequence[int]) -> tuple[int
     return None if group is None else tuple(rank for place, rank in enumerate(group) if place not in gone)
 
 
-def _joined(rank: _Rank, words: Sequence[Any], join: Callable[[Any, Any], Any]) -> tuple[int, ...] | None:
-    one, other = rank.group(words[0]), rank.group(words[1])
+def _joined(rank: _Rank, arguments: Sequence[Any], join: Callable[[Any, Any], Any]) -> tuple[int, ...] | None:
+    one, other = rank.group(arguments[0]), rank.group(arguments[1])
     return None if one is None or other is None else tuple(join(one, other))
 
 
@@ -486,6 +486,6 @@ _COLLECTIVES: Final[Mapping[str, Callable[[_Rank, Sequence[Any]], None]]] = {
 }
 
 
-def walk_of(world: World, rank: int, path: Path, found: RankFile) -> Generator[Making, int | None, None]:
+def walk_of(world: World, rank: int, path: Path, file: RankFile) -> Generator[Making, int | None, None]:
     """Write one rank's calls; gives out each that makes a communicator, and is told which one it was."""
-    return _Rank(world, rank, path, found).walk()
+    return _Rank(world, rank, path, file).walk()

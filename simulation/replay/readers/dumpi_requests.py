@@ -17,23 +17,25 @@ def started_by(call: Called) -> Sequence[int]:
 
 def completed_by(call: Called) -> Iterator[tuple[int, Status | None]]:
     """Requests that a call has found complete, with their status if it has it."""
-    words = call.arguments
+    arguments = call.arguments
     match call.name:
         case "Wait":
-            yield words[0], only_status(words[1])
-        case "Test" if words[1]:
-            yield words[0], only_status(words[2])
-        case "Waitany" if 0 <= words[2] < len(words[1]):
-            yield words[1][words[2]], only_status(words[3])
-        case "Testany" if words[3] and 0 <= words[2] < len(words[1]):
-            yield words[1][words[2]], only_status(words[4])
+            yield arguments[0], only_status(arguments[1])
+        case "Test" if arguments[1]:
+            yield arguments[0], only_status(arguments[2])
+        case "Waitany" if 0 <= arguments[2] < len(arguments[1]):
+            yield arguments[1][arguments[2]], only_status(arguments[3])
+        case "Testany" if arguments[3] and 0 <= arguments[2] < len(arguments[1]):
+            yield arguments[1][arguments[2]], only_status(arguments[4])
         case "Waitall":
-            yield from zip(words[1], statuses_of(words[2], len(words[1])), strict=True)
-        case "Testall" if words[2]:
-            yield from zip(words[1], statuses_of(words[3], len(words[1])), strict=True)
+            yield from zip(arguments[1], statuses_of(arguments[2], len(arguments[1])), strict=True)
+        case "Testall" if arguments[2]:
+            yield from zip(arguments[1], statuses_of(arguments[3], len(arguments[1])), strict=True)
         case "Waitsome" | "Testsome":
-            places = [place for place in words[3] if 0 <= place < len(words[1])]
-            yield from zip((words[1][place] for place in places), statuses_of(words[4], len(places)), strict=True)
+            places = [place for place in arguments[3] if 0 <= place < len(arguments[1])]
+            yield from zip(
+                (arguments[1][place] for place in places), statuses_of(arguments[4], len(places)), strict=True
+            )
 
 
 def statuses_of(statuses: Sequence[Status] | None, count: int) -> Sequence[Status | None]:

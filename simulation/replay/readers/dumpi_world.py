@@ -99,11 +99,11 @@ class World:
     def made(self, name: str, old: int, asked: Mapping[int, Making]) -> dict[int, int | None]:
         """The new communicator of each rank, by a call of that name which all of them made."""
         parts, dims = _PARTS[name](self.communicators[old], {rank: making.what for rank, making in asked.items()})
-        found: dict[int, int | None] = dict.fromkeys(asked)
+        numbers: dict[int, int | None] = dict.fromkeys(asked)
         for members in parts:
             number = self.add(tuple(members), tuple(dims))
-            found |= {rank: number for rank in members if rank in found}
-        return found
+            numbers |= {rank: number for rank in members if rank in numbers}
+        return numbers
 
     def number(self, which: int) -> int:
         """The number of a communicator in the replay file."""

@@ -115,17 +115,17 @@ class _Reading:
         return text.strip()
 
     def _begin(self, text: str) -> None:
-        found = _RANKS.fullmatch(text)
-        if found is None:
+        match = _RANKS.fullmatch(text)
+        if match is None:
             raise BadLine("does not begin with num_ranks")
-        self._ranks = whole_number(found[1], 1, MOST_RANKS, "num_ranks")
+        self._ranks = whole_number(match[1], 1, MOST_RANKS, "num_ranks")
         self._writer = ProgramWriter(self._name, self._ranks, "GOAL schedule")
 
     def _begin_rank(self, text: str) -> None:
-        found = _BEGIN.fullmatch(text)
-        if found is None:
+        match = _BEGIN.fullmatch(text)
+        if match is None:
             raise BadLine("is neither the begin of a rank nor within one")
-        self._rank = rank_of(found[1], self._ranks)
+        self._rank = rank_of(match[1], self._ranks)
         if self._rank in self._done:
             raise BadLine(f"begins rank {self._rank} a second time")
         self._tasks: list[_Task] = []
@@ -136,18 +136,18 @@ class _Reading:
         if edge is not None:
             self._edge(*edge.groups())
             return
-        found = _TASK.fullmatch(text)
-        if found is None:
+        match = _TASK.fullmatch(text)
+        if match is None:
             verb = _VERB.match(text)
             raise BadLine(f"has {verb[1] if verb else text[:20]!r}, which is no send, recv, calc or requires of MPI")
-        task = _Task(place.line, found["verb"] or "calc", cpu=whole_number(found["cpu"] or "0", 0, 1 << 20, "a cpu"))
+        task = _Task(place.line, match["verb"] or "calc", cpu=whole_number(match["cpu"] or "0", 0, 1 << 20, "a cpu"))
         if task.verb == "calc":
-            task.ns = duration_ns(found["ns"])
+            task.ns = duration_ns(match["ns"])
         else:
-            task.size = size_of(found["size"])
-            task.peer = ANY if found["peer"] == "-1" and task.verb == "recv" else rank_of(found["peer"], self._ranks)
-            task.tag = whole_number(found["tag"] or "0", ANY if task.verb == "recv" else 0, _MOST_TAG, "a tag")
-        label = found["label"]
+            task.size = size_of(match["size"])
+            task.peer = ANY if match["peer"] == "-1" and task.verb == "recv" else rank_of(match["peer"], self._ranks)
+            task.tag = whole_number(match["tag"] or "0", ANY if task.verb == "recv" else 0, _MOST_TAG, "a tag")
+        label = match["label"]
         if label is not None:
             if label in self._named:
                 raise BadLine(f"has the label {label[:40]} a second time")
@@ -158,16 +158,16 @@ class _Reading:
         for label in (later, earlier):
             if label not in self._named:
                 raise BadLine(f"names {label[:40]}, which is not before")
-        one, other = self._named[later], self._named[earlier]
+        dependent, other = self._named[later], self._named[earlier]
         if kind == "irequires":
             if other.verb == "calc" and other.ns:
                 self._assume("What may begin when computing has begun (irequires) begins at its end.")
-            one.missing += 1
-            other.needed_by.append(one)
+            dependent.missing += 1
+            other.needed_by.append(dependent)
         else:
-            one.needs.append(other)
-            one.missing += 1
-            other.needed_by.append(one)
+            dependent.needs.append(other)
+            dependent.missing += 1
+            other.needed_by.append(dependent)
 
     def _end_rank(self, place: Place) -> None:
         writer, rank = self._writer, self._rank

@@ -33,12 +33,12 @@ _SENDS: Final[Mapping[str, Call]] = {
     "mpi_ibsend": Call.IBSEND,
     "mpi_ssend_init": Call.ISSEND,
 }
-_BOTH: Final = ("mpi_sendrecv", "mpi_sendrecv_replace")
+_SEND_RECEIVES: Final = ("mpi_sendrecv", "mpi_sendrecv_replace")
 _NONBLOCKING: Final = frozenset(f"mpi_i{call.name.lower()}" for call in Call if Call.BARRIER <= call <= Call.EXSCAN) | {
     "mpi_ialltoallw"
 }
-_FIRST: Final = ("mpi_init", "mpi_init_thread")
-_LAST: Final = "mpi_finalize"
+_FIRST_CALLS: Final = ("mpi_init", "mpi_init_thread")
+_LAST_CALL: Final = "mpi_finalize"
 
 
 def looks_like_otf2(head: bytes) -> bool:
@@ -107,11 +107,11 @@ class _Import:
 
     def members(self, number: int) -> Sequence[int]:
         """The world ranks of a communicator that can be replayed and is not one rank's own."""
-        found = self.archive.communicators[number]
-        if found is None or len(found) == 0:
+        communicator = self.archive.communicators[number]
+        if communicator is None or len(communicator) == 0:
             name = one_line(self.archive.names[number])
             self.place.refuse(f"has calls on {name!r}, an inter-communicator, which is not replayed")
-        return found
+        return communicator
 
     def position(self, number: int, rank: int) -> int:
         """The rank of a world rank in a communicator."""
@@ -135,10 +135,10 @@ class _Import:
         calls = self.collectives[number]
         if at == len(calls):
             calls.append(_Collective(int(record["a"]), int(record["c"])))
-        found, position = calls[at], self.position(number, rank)
-        if found.operation != int(record["a"]) or found.root != int(record["c"]):
+        call, position = calls[at], self.position(number, rank)
+        if call.operation != int(record["a"]) or call.root != int(record["c"]):
             self._refuse_collective(number, at)
-        found.sent[position], found.received[position] = int(record["d"]), int(record["e"])
+        call.sent[position], call.received[position] = int(record["d"]), int(record["e"])
 
     def _refuse_collective(self, number: int, at: int) -> None:
         name = one_line(self.archive.names[number])
@@ -245,8 +245,8 @@ class _Rank:
         return ((at, self._rows[at]) for at in wanted.tolist())
 
     def _completed(self, at: int) -> Any:
-        found = self._message.get(at, NO_REQUEST)
-        return None if found == NO_REQUEST else self._rows[found]
+        request = self._message.get(at, NO_REQUEST)
+        return None if request == NO_REQUEST else self._rows[request]
 
     def _is_replayed(self, record: Any) -> bool:
         """Whether a collective call carries messages; on one rank it does not."""
@@ -303,11 +303,11 @@ class _Rank:
         writing.finish()
 
     def _posted(self, writing: "_Writing", at: int, time: int) -> None:
-        found = self._message.get(at)
-        if found is None:
+        request = self._message.get(at)
+        if request is None:
             self._whole.counts["unfinished"] += 1
-        elif found != NO_REQUEST:
-            writing.at(time).irecv(self._rows[found].tolist()[3:], at)
+        elif request != NO_REQUEST:
+            writing.at(time).irecv(self._rows[request].tolist()[3:], at)
 
 
 class _Writing:
@@ -334,12 +334,12 @@ class _Writing:
             self._until(time)
         self._inside.append(region)
         self._unrecorded = self._function() in _NONBLOCKING
-        if self._function() == _LAST:
+        if self._function() == _LAST_CALL:
             self._end = time
 
     def leave(self, time: int, region: int) -> None:
         """Leave it; what was entered later and never left is left, too."""
-        if self._function() in _FIRST:
+        if self._function() in _FIRST_CALLS:
             self._begin = time
         self._whole.counts["unrecorded"] += self._unrecorded
         self._unrecorded = False
@@ -357,7 +357,7 @@ class _Writing:
             self._until(time)
         if self._begin is None:
             self._begin = time
-        if self._function() != _LAST:
+        if self._function() != _LAST_CALL:
             self._end = time
         return self
 
@@ -382,7 +382,7 @@ class _Writing:
 
     def send(self, numbers: Sequence[int]) -> None:
         """MPI_Send and its kin, or the half of MPI_Sendrecv."""
-        if self._function() in _BOTH:
+        if self._function() in _SEND_RECEIVES:
             self._both.append((True, numbers))
             return
         self._settle()
@@ -391,7 +391,7 @@ class _Writing:
     def receive(self, numbers: Sequence[int]) -> None:
         """MPI_Recv, or the half of MPI_Sendrecv."""
         self._whole.counts["receives"] += 1
-        if self._function() in _BOTH:
+        if self._function() in _SEND_RECEIVES:
             self._both.append((False, numbers))
             return
         self._settle()

@@ -113,7 +113,7 @@ def main(anchor: str, folder: str) -> int:
     except ImportError:
         return _NO_PACKAGE
     try:
-        found = read(otf2, anchor)
+        events = read(otf2, anchor)
     except Unusable as error:
         sentence = str(error)
     except TypeError:  # version 3.2 of the package cannot make an object of an inter-communicator
@@ -122,9 +122,9 @@ def main(anchor: str, folder: str) -> int:
         said = " ".join(str(error).split())[:200]
         sentence = f"is damaged or no OTF2 archive ({type(error).__name__}: {said})"
     else:
-        about = {one.name: getattr(found, one.name) for one in fields(found) if one.name != "rows"}
+        about = {one.name: getattr(events, one.name) for one in fields(events) if one.name != "rows"}
         (Path(folder) / "about.json").write_text(json.dumps(about), encoding="utf-8")
-        np.save(Path(folder) / "rows.npy", found.rows)
+        np.save(Path(folder) / "rows.npy", events.rows)
         return 0
     (Path(folder) / "sentence").write_text(sentence, encoding="utf-8")
     return _UNREADABLE
@@ -133,10 +133,10 @@ def main(anchor: str, folder: str) -> int:
 def read(otf2: Any, anchor: str) -> Archive:
     """An archive; Unusable, or whatever the library raises."""
     with otf2.reader.open(anchor) as trace:
-        found = trace.definitions
-        locations = _locations(otf2, found)
-        reading = _Reading(otf2, found, locations)
-        expected = sum(location.number_of_events for location in found.locations)
+        definitions = trace.definitions
+        locations = _locations(otf2, definitions)
+        reading = _Reading(otf2, definitions, locations)
+        expected = sum(location.number_of_events for location in definitions.locations)
         seen = 0
         for location, event in trace.events:
             seen += 1
@@ -144,17 +144,17 @@ def read(otf2: Any, anchor: str) -> Archive:
         if seen < expected:
             raise Unusable(f"is cut off: it has {seen} of its {expected} records")
         ticks_per_s = int(trace.timer_resolution)
-        communicators = [_members(otf2, one, locations) for one in found.comms]
-        names = [str(one.name) for one in found.comms]
+        communicators = [_members(otf2, one, locations) for one in definitions.comms]
+        names = [str(one.name) for one in definitions.comms]
     if ticks_per_s <= 0:
         raise Unusable("has a clock that does not run")
     return Archive(len(locations), ticks_per_s, reading.regions, communicators, names, reading.rows())
 
 
-def _locations(otf2: Any, found: Any) -> dict[Any, int]:
+def _locations(otf2: Any, definitions: Any) -> dict[Any, int]:
     """The rank of each location that is one."""
     mpi = otf2.Paradigm.MPI
-    for group in found.groups:
+    for group in definitions.groups:
         if group.group_type == otf2.GroupType.COMM_LOCATIONS and group.paradigm == mpi and len(group.members):
             return {location: rank for rank, location in enumerate(group.members)}
     raise Unusable("has no MPI ranks, so there is no program to replay")
@@ -174,14 +174,14 @@ def _members(otf2: Any, communicator: Any, locations: dict[Any, int]) -> list[in
 class _Reading:
     """Turns events into rows. Only regions of MPI are kept: a program's own are transparent."""
 
-    def __init__(self, otf2: Any, found: Any, locations: dict[Any, int]) -> None:
+    def __init__(self, otf2: Any, definitions: Any, locations: dict[Any, int]) -> None:
         self._locations = locations
         self._mpi = otf2.Paradigm.MPI
         self._numbers = array("q")
-        self._communicators = {one: number for number, one in enumerate(found.comms)}
+        self._communicators = {one: number for number, one in enumerate(definitions.comms)}
         self._region_numbers: dict[Any, int] = {}
         self.regions: dict[int, str] = {}
-        for number, region in enumerate(found.regions):
+        for number, region in enumerate(definitions.regions):
             if region.paradigm == self._mpi:
                 self._region_numbers[region] = number
                 self.regions[number] = str(region.name)
@@ -224,8 +224,8 @@ class _Reading:
     def rows(self) -> Any:
         """All rows, ordered by rank; those of a rank are in the order of the archive."""
         flat = np.frombuffer(self._numbers, dtype=np.int64) if self._numbers else np.zeros(0, dtype=np.int64)
-        found = flat.reshape(-1, _WIDTH)
-        return np.ascontiguousarray(found[np.argsort(found[:, 0], kind="stable")]).view(ROW).reshape(-1)
+        rows = flat.reshape(-1, _WIDTH)
+        return np.ascontiguousarray(rows[np.argsort(rows[:, 0], kind="stable")]).view(ROW).reshape(-1)
 
     def _row(self, rank: int, kind: Kind, time: int, *numbers: int) -> None:
         self._numbers.extend((rank, kind, _signed(time), *map(_signed, numbers), *(0,) * (6 - len(numbers))))

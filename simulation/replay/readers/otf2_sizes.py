@@ -174,12 +174,12 @@ def _each_own(multiplied: Sequence[int], whole: Sequence[int], doubts: Doubts) -
     for less in (0, 1):
         if p == less or any(one % (p - less) for one in multiplied):
             continue
-        own = [one // (p - less) for one in multiplied]
-        if all(one == sum(own) - less * own[rank] for rank, one in enumerate(whole)):
+        sizes = [one // (p - less) for one in multiplied]
+        if all(one == sum(sizes) - less * sizes[rank] for rank, one in enumerate(whole)):
             if found is not None:
-                doubts.in_place += any(own)
+                doubts.in_place += any(sizes)
                 break
-            found = [Share(one, tuple(own), IN_PLACE if less else 0) for one in own]
+            found = [Share(one, tuple(sizes), IN_PLACE if less else 0) for one in sizes]
     if found is None:
         _require(p == 1 and not any(multiplied))
         return [Share(0, (0,), 0)]

@@ -98,12 +98,12 @@ def rank_of(text: str, ranks: int = MOST_RANKS) -> int:
 def duration_ns(text: str, ns: float = 1.0) -> float:
     """A time in units of so many nanoseconds."""
     try:
-        found = float(text) * ns
+        duration = float(text) * ns
     except ValueError:
         raise BadLine(f"has {_shown(text)} for a time, which is no number") from None
-    if not 0 <= found <= MOST_NS:
+    if not 0 <= duration <= MOST_NS:
         raise BadLine(f"has {_shown(text)} for a time, which is not from 0 to 104 days")
-    return found
+    return duration
 
 
 def words_of(words: Sequence[str], least: int, most: int | None = None) -> Sequence[str]:

@@ -28,14 +28,14 @@ _LEFT_OUT: Final[Mapping[Group, str]] = {
 
 def files_of(paths: Iterable[Path]) -> tuple[Path, ...]:
     """Files as they are; of a run's or a trial's folder those that its ranks recorded; LabError if there are none."""
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
-        found += _in_folder(path) if path.is_dir() else [path]
-    return tuple(found)
+        files += _in_folder(path) if path.is_dir() else [path]
+    return tuple(files)
 
 
 def _in_folder(folder: Path) -> Sequence[Path]:
-    traces = [one for one in (folder, folder / FOLDER, *sorted(folder.glob(f"trials/*/{FOLDER}"))) if _files(one)]
+    traces = [place for place in (folder, folder / FOLDER, *sorted(folder.glob(f"trials/*/{FOLDER}"))) if _files(place)]
     if not traces:
         raise LabError(f"{folder} has no recorded trace: run the program with --trace, or name the trace's files.")
     if len(traces) > 1:
@@ -44,7 +44,7 @@ def _in_folder(folder: Path) -> Sequence[Path]:
 
 
 def _files(folder: Path) -> Sequence[Path]:
-    files = [one for one in folder.glob(f"{FILE}.*") if one.suffix[1:].isdecimal()]
+    files = [file for file in folder.glob(f"{FILE}.*") if file.suffix[1:].isdecimal()]
     return sorted(files, key=lambda one: int(one.suffix[1:]))
 
 

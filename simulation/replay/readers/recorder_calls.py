@@ -26,7 +26,7 @@ _COLLECTIVES: Final[Mapping[str, Call]] = {
     "Alltoallw": Call.ALLTOALLV,
     "Ialltoallw": Call.ALLTOALLV,
 }
-_LISTED: Final[Mapping[Call, int]] = {Call.ALLGATHERV: 1, Call.ALLTOALLV: 2, Call.REDUCE_SCATTER: 1}
+_LISTED_SIZES: Final[Mapping[Call, int]] = {Call.ALLGATHERV: 1, Call.ALLTOALLV: 2, Call.REDUCE_SCATTER: 1}
 _AT_ROOT: Final = frozenset({Call.GATHERV, Call.SCATTERV})
 _MOST_TAG: Final = (1 << 31) - 1
 
@@ -67,14 +67,14 @@ class Recorded:
         }  # fmt: skip
 
     def _table(self) -> dict[str, Callable[[Values, Communicator], None]]:
-        found: dict[str, Callable[[Values, Communicator], None]] = {}
+        table: dict[str, Callable[[Values, Communicator], None]] = {}
         for name, call in (*_SENDS.items(), ("Irecv", Call.IRECV), ("Recv_init", Call.IRECV)):
-            found[name] = partial(self._keep if name.endswith("_init") else self._post, call)
+            table[name] = partial(self._keep if name.endswith("_init") else self._post, call)
         for name in ("Recv", "Mprobe", "Improbe", "Sendrecv", "Sendrecv_replace"):
-            found[name] = self._receive
+            table[name] = self._receive
         for name in ("Probe", "Iprobe"):
-            found[name] = self._probe
-        return found
+            table[name] = self._probe
+        return table
 
     def read(self) -> None:
         """Read all records."""
@@ -271,7 +271,7 @@ class Recorded:
             self._file.refuse(f"the flags {step.flags}, which do not exist")
         if "root" in values:
             step.peer = self._peer(values["root"], of)
-        several = _LISTED.get(call, int(call in _AT_ROOT and step.peer == here))
+        several = _LISTED_SIZES.get(call, int(call in _AT_ROOT and step.peer == here))
         if len(rest) != several * members:
             self._file.refuse(f"a {call.name.lower()} of {members} ranks with {len(rest)} sizes")
         sizes = [self._size(one) for one in rest]

@@ -37,12 +37,12 @@ class Communicators:
 
     def __getitem__(self, number: int) -> Communicator:
         """A communicator that is used; refused if it is unknown or cannot be replayed."""
-        found = self._known.get(number)
-        if found is None:
+        communicator = self._known.get(number)
+        if communicator is None:
             self._refuse(f"the communicator {number}, which no record made")
-        if found.refused:
-            self._refuse(f"a call on {found.refused}")
-        return found
+        if communicator.refused:
+            self._refuse(f"a call on {communicator.refused}")
+        return communicator
 
     def add(self, fields: Sequence[int]) -> None:
         """A record of a communicator."""

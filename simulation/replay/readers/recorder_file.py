@@ -119,8 +119,8 @@ class RankFile:
                 file.seek(len(MAGIC))
                 left = b""
                 while data := file.read(_CHUNK):
-                    found, left = self._decoded(left + data)
-                    yield found
+                    numbers, left = self._decoded(left + data)
+                    yield numbers
         except OSError as error:
             self._place.refuse(f"cannot be read ({error.strerror})", "name the trace's files")
 

@@ -28,18 +28,18 @@ def read_ti(files: Sequence[Path], options: Options) -> Program:
     """The program of the files; UnreadableFile names file and line of what cannot be used."""
     flops_per_s = options.flops_per_s or _FLOPS_PER_S
     try:
-        found = read_time_independent([bytes_of(path) for path in files], 1e9 / flops_per_s)
+        trace = read_time_independent([bytes_of(path) for path in files], 1e9 / flops_per_s)
     except TraceError as error:
         file, line, sentence, remedy = error.args
         raise UnreadableFile(str(files[file]), line, sentence, remedy or REMEDY) from error
     assumed = [f"Computing is given in operations: {flops_per_s:g} of them take a second."]
-    if found["makes_communicators"]:
+    if trace["makes_communicators"]:
         assumed.append(
             "Communicators are made, but the format does not name them in calls: all calls are on the world."
         )
-    if found["tests"]:
+    if trace["tests"]:
         assumed.append("Tests take no time; where no wait follows, the last test of a request is its wait.")
-    ranks = len(found["ends"])
-    calls = calls_of(found["rows"], found["lists"], found["ends"])
+    ranks = len(trace["ends"])
+    calls = calls_of(trace["rows"], trace["lists"], trace["ends"])
     source = f"SimGrid time-independent trace, {len(files)} files"
     return Program(options.name, ranks, calls, (range(ranks),), source, tuple(assumed))

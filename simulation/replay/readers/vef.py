@@ -51,7 +51,7 @@ operations: {0: bcast, 1: reduce, 2: allreduce, 3: gather, 4: scatter, 5: allgat
 """
 """A file with codes; its numbers are invented."""
 
-_MOST: Final = 1 << 40
+_MOST_NUMBER: Final = 1 << 40
 _CODES_REMEDY: Final = "write `dependencies` and `operations` as the reference page shows"
 
 
@@ -107,9 +107,9 @@ def read_vef(files: Sequence[Path], options: Options) -> Program:
 def read_codes(path: Path) -> Codes:
     """The file with the codes; UnreadableFile says what is wrong with it."""
     content = read_yaml(path, _CODES_REMEDY)
-    found = content if isinstance(content, dict) else {}
-    dependencies = _named(path, found.get("dependencies"), "dependencies", _DEPENDENCIES)
-    operations = _named(path, found.get("operations"), "operations", tuple(_OPERATIONS))
+    codes = content if isinstance(content, dict) else {}
+    dependencies = _named(path, codes.get("dependencies"), "dependencies", _DEPENDENCIES)
+    operations = _named(path, codes.get("operations"), "operations", tuple(_OPERATIONS))
     return Codes(dependencies, {code: _OPERATIONS[name] for code, name in operations.items()})
 
 
@@ -132,71 +132,75 @@ class _Reading:
         self._messages: dict[int, tuple[int, int, int]] = {}
         self._collectives: dict[int, _Collective] = {}
 
-    def line(self, number: int, words: Sequence[str]) -> None:
+    def line(self, number: int, fields: Sequence[str]) -> None:
         """Read a line."""
-        if not words:
+        if not fields:
             return
         if not self._ranks:
-            self._begin(words)
-        elif words[0].startswith("C"):
-            self._communicator(words)
-        elif words[0].startswith("G"):
-            self._collective(number, words)
+            self._begin(fields)
+        elif fields[0].startswith("C"):
+            self._communicator(fields)
+        elif fields[0].startswith("G"):
+            self._collective(number, fields)
         else:
-            self._message(number, words)
+            self._message(number, fields)
 
-    def _begin(self, words: Sequence[str]) -> None:
-        if not words[0].startswith("VEF") or len(words) < 6:
+    def _begin(self, fields: Sequence[str]) -> None:
+        if not fields[0].startswith("VEF") or len(fields) < 6:
             raise BadLine("does not begin with VEF and its numbers")
-        self._ranks = whole_number(words[1], 1, MOST_RANKS, "a number of ranks")
-        self._expected = whole_number(words[2], 0, _MOST, "a number of messages")
+        self._ranks = whole_number(fields[1], 1, MOST_RANKS, "a number of ranks")
+        self._expected = whole_number(fields[2], 0, _MOST_NUMBER, "a number of messages")
 
-    def _communicator(self, words: Sequence[str]) -> None:
-        number = whole_number(words[0][1:], 0, MOST_MEMBERS, "a communicator")
-        self._members += len(words)
+    def _communicator(self, fields: Sequence[str]) -> None:
+        number = whole_number(fields[0][1:], 0, MOST_MEMBERS, "a communicator")
+        self._members += len(fields)
         if self._members > MOST_MEMBERS or number in self._communicators:
             raise BadLine(f"has the communicator {number} a second time, or too many ranks in all")
-        self._communicators[number] = tuple(rank_of(word, self._ranks) for word in words[1:])
+        self._communicators[number] = tuple(rank_of(word, self._ranks) for word in fields[1:])
 
-    def _message(self, line: int, words: Sequence[str]) -> None:
-        if len(words) != 7:
-            raise BadLine(f"has {len(words)} words, and a message has 7")
-        number = whole_number(words[0], 0, _MOST, "a message")
+    def _message(self, line: int, fields: Sequence[str]) -> None:
+        if len(fields) != 7:
+            raise BadLine(f"has {len(fields)} words, and a message has 7")
+        number = whole_number(fields[0], 0, _MOST_NUMBER, "a message")
         if number in self._messages:
             raise BadLine(f"has message {number} a second time")
-        source, target = rank_of(words[1], self._ranks), rank_of(words[2], self._ranks)
-        event = self._event(line, source, number, words[4:], (target, size_of(words[3])))
-        self._messages[number] = (source, target, size_of(words[3]))
+        source, target = rank_of(fields[1], self._ranks), rank_of(fields[2], self._ranks)
+        event = self._event(line, source, number, fields[4:], (target, size_of(fields[3])))
+        self._messages[number] = (source, target, size_of(fields[3]))
         self._events[source].append(event)
 
-    def _collective(self, line: int, words: Sequence[str]) -> None:
-        if len(words) != 9:
-            raise BadLine(f"has {len(words)} words, and a part of a collective call has 9")
-        number = whole_number(words[0][1:], 0, _MOST, "a collective call")
-        which = whole_number(words[1].removeprefix("C"), 0, MOST_MEMBERS, "a communicator")
-        call = self._codes.operations.get(whole_number(words[2], 0, _MOST, "an operation"))
+    def _collective(self, line: int, fields: Sequence[str]) -> None:
+        if len(fields) != 9:
+            raise BadLine(f"has {len(fields)} words, and a part of a collective call has 9")
+        number = whole_number(fields[0][1:], 0, _MOST_NUMBER, "a collective call")
+        which = whole_number(fields[1].removeprefix("C"), 0, MOST_MEMBERS, "a communicator")
+        call = self._codes.operations.get(whole_number(fields[2], 0, _MOST_NUMBER, "an operation"))
         if call is None:
-            raise BadLine(f"has the operation {words[2][:20]}, which the codes do not name")
+            raise BadLine(f"has the operation {fields[2][:20]}, which the codes do not name")
         if which not in self._communicators:
             raise BadLine(f"has the communicator {which}, which is not before")
-        one = self._collectives.setdefault(number, _Collective(which, call))
-        rank = rank_of(words[3], self._ranks)
-        if (one.communicator, one.call) != (which, call) or rank in one.sizes:
+        collective = self._collectives.setdefault(number, _Collective(which, call))
+        rank = rank_of(fields[3], self._ranks)
+        if (collective.communicator, collective.call) != (which, call) or rank in collective.sizes:
             raise BadLine(f"has a part of collective call {number} that does not fit its others")
         if rank not in self._communicators[which]:
             raise BadLine(f"has the task {rank}, which is not in the communicator {which}")
-        one.sizes[rank] = (size_of(words[4]), size_of(words[5]))
-        self._events[rank].append(self._event(line, rank, number, words[6:], None))
+        collective.sizes[rank] = (size_of(fields[4]), size_of(fields[5]))
+        self._events[rank].append(self._event(line, rank, number, fields[6:], None))
 
     def _event(
-        self, line: int, rank: int, number: int, words: Sequence[str], message: tuple[int, int] | None
+        self, line: int, rank: int, number: int, fields: Sequence[str], message: tuple[int, int] | None
     ) -> _Event:
-        code = whole_number(words[0], 0, _MOST, "a dependency")
+        code = whole_number(fields[0], 0, _MOST_NUMBER, "a dependency")
         if code not in self._codes.dependencies:
             raise BadLine(f"has the dependency {code}, which the codes do not name")
         dependency = self._codes.dependencies[code]
-        other = ANY if dependency == "independent" else whole_number(words[2].removeprefix("G"), 0, _MOST, "a number")
-        return _Event(line, rank, number, dependency, duration_ns(words[1]), other, message)
+        other = (
+            ANY
+            if dependency == "independent"
+            else whole_number(fields[2].removeprefix("G"), 0, _MOST_NUMBER, "a number")
+        )
+        return _Event(line, rank, number, dependency, duration_ns(fields[1]), other, message)
 
     # -- the program
 
@@ -207,8 +211,8 @@ class _Reading:
             place.refuse("has no line that begins with VEF")
         if len(self._messages) != self._expected:
             place.refuse(f"has {len(self._messages)} of its {self._expected} messages: it was cut off")
-        for number, one in self._collectives.items():
-            if len(one.sizes) != len(self._communicators[one.communicator]):
+        for number, collective in self._collectives.items():
+            if len(collective.sizes) != len(self._communicators[collective.communicator]):
                 place.refuse(f"lacks tasks of collective call {number}: it was cut off")
         writer = ProgramWriter(self._name, self._ranks, f"VEF trace of {self._ranks} ranks")
         tags: Counter[tuple[int, int]] = Counter()
@@ -235,18 +239,18 @@ class _Reading:
 
     def call_of(self, event: _Event, writer: ProgramWriter, calls: RankCalls) -> None:
         """A rank's part of a collective call."""
-        one = self._collectives[event.number]
-        members = self._communicators[one.communicator]
-        sent = {rank: sizes[0] for rank, sizes in one.sizes.items()}
-        received = {rank: sizes[1] for rank, sizes in one.sizes.items()}
-        number = writer.communicator(members, one.communicator if members != tuple(range(self._ranks)) else None)
+        collective = self._collectives[event.number]
+        members = self._communicators[collective.communicator]
+        sent = {rank: sizes[0] for rank, sizes in collective.sizes.items()}
+        received = {rank: sizes[1] for rank, sizes in collective.sizes.items()}
+        number = writer.communicator(members, collective.communicator if members != tuple(range(self._ranks)) else None)
         root = ANY
-        if one.call in _ROOT_SENDS | _ROOT_RECEIVES:
-            roots = [rank for rank, size in (sent if one.call in _ROOT_SENDS else received).items() if size]
+        if collective.call in _ROOT_SENDS | _ROOT_RECEIVES:
+            roots = [rank for rank, size in (sent if collective.call in _ROOT_SENDS else received).items() if size]
             if len(roots) > 1:
                 self.refuse(event.line, f"belongs to a collective call with {len(roots)} roots")
             root = members.index(roots[0]) if roots else 0
-        match one.call:
+        match collective.call:
             case Call.BARRIER:
                 size = 0
             case Call.BCAST | Call.SCATTER:
@@ -255,7 +259,7 @@ class _Reading:
                 size = sent[event.rank] // len(members)
             case _:
                 size = max(sent.values())
-        calls.call(one.call, communicator=number, peer=root, size=size)
+        calls.call(collective.call, communicator=number, peer=root, size=size)
 
 
 class _Rank:
