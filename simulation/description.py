@@ -317,7 +317,7 @@ class Description(Part):
     """Links from nodes, where cards do something else than the switches' ports to them; with programs alone."""
 
     consolidation: Consolidation | None = None
-    """TCEP; needs the routing `pal`. Where programs run, links between switches then do not sleep as well."""
+    """TCEP; needs the routing `pal`. Links that it leaves on may sleep besides (`links`), in the packet engine."""
 
     stages: Stages | None = None
     """SLaC; needs the routing `slac`."""
@@ -389,17 +389,20 @@ class Description(Part):
             raise ValueError(
                 f"TCEP needs a routing that knows links that are off, not {self.routing}: write routing: pal"
             )
-        if self.consolidation is not None and (self.links.mode != "off" or self.programs.log_gops is not None):
-            raise ValueError(
-                "where programs run, TCEP turns off links that do not sleep, of a simulated network: leave "
-                "consolidation out, or links and log_gops"
-            )
+        if self.consolidation is not None and self.programs.log_gops is not None:
+            raise ValueError("TCEP turns off links of a simulated network: leave consolidation or log_gops out")
         return self
 
     @model_validator(mode="after")
     def _parts_agree(self) -> "Description":
         if self.consolidation and self.stages:
             raise ValueError("links are turned off by TCEP or by SLaC: write consolidation or stages")
+        both = self.links.mode != "off" and (self.consolidation or self.stages)
+        if both and (self.stages or self.engine == "flit" or self.router.switching != "cut_through"):
+            raise ValueError(
+                "links sleep beside links that are turned off in the packet engine alone, with TCEP: write engine: "
+                "packet and router: {switching: cut_through}, or leave links out"
+            )
         if self.curve is not None and self.traffic.packets is not None:
             raise ValueError("batches have no curve: write loads: [0.5], and drop curve")
         return self
@@ -451,6 +454,8 @@ class Description(Part):
             return self.engine, "as asked"
         if self.programs is not None:
             return "packet", "programs run on it"
+        if self.consolidation is not None and self.links.mode != "off":
+            return "packet", "it alone has links that sleep beside TCEP"
         router, least = self.router, _ENOUGH_PACKETS * self.router.packet_flits
         against = [
             why

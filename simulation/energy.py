@@ -2,7 +2,8 @@
 
 A channel that is on always sends bits: those of flits, and between them idle patterns that keep both ends in step (TCEP
 section II-A), so its energy is that of its bits. In low power it takes a share of the idle power; Ts and Tw are at
-full power. A link that is off takes nothing. The energy of a change itself is not known and left out.
+full power. A link that is off takes nothing, and one that is turned on is at full power from the beginning. The energy
+of a change itself is not known and left out.
 """
 
 from dataclasses import dataclass, fields
@@ -38,6 +39,9 @@ class StateShares:
     off: float = 0.0
     """Turned off."""
 
+    turning_on: float = 0.0
+    """On the way from off to active."""
+
     @property
     def low_power(self) -> float:
         """Quiet, refresh and fast wake."""
@@ -45,8 +49,8 @@ class StateShares:
 
     @property
     def on(self) -> float:
-        """All that is neither off nor in low power: Ts and Tw are at full power."""
-        return self.transmit + self.idle + self.sleep + self.wake
+        """All that is neither off nor in low power: Ts, Tw and turning on are at full power."""
+        return self.transmit + self.idle + self.sleep + self.wake + self.turning_on
 
 
 def shares_between(before: "Sequence[SimulatedChannel]", after: "Sequence[SimulatedChannel]") -> StateShares:
@@ -91,7 +95,7 @@ def energy_use(energy: Energy, before: "Sequence[SimulatedChannel]", after: "Seq
 
     A channel that sends for 100 of 1,000 cycles, and is in quiet, at a tenth of idle power, for the rest:
 
-    >>> states = ("transmit", "idle", "sleep", "wake", "quiet", "refresh", "fast", "off")
+    >>> states = ("transmit", "idle", "sleep", "wake", "quiet", "refresh", "fast", "off", "turning_on")
     >>> before = {f"{state}_cycles": 0 for state in states}
     >>> after = before | {"transmit_cycles": 100, "quiet_cycles": 900}
     >>> used = energy_use(Energy(active_pj_per_bit=30, idle_pj_per_bit=20, flit_bits=48), [before], [after])
@@ -115,7 +119,9 @@ def _times(channels: "Sequence[SimulatedChannel]") -> tuple[int, int, int, int]:
     """Cycles of sending, at full power without sending, at low power, and off, over all channels."""
     return (
         sum(one["transmit_cycles"] for one in channels),
-        sum(one["idle_cycles"] + one["sleep_cycles"] + one["wake_cycles"] for one in channels),
+        sum(
+            one["idle_cycles"] + one["sleep_cycles"] + one["wake_cycles"] + one["turning_on_cycles"] for one in channels
+        ),
         sum(one["quiet_cycles"] + one["refresh_cycles"] + one["fast_cycles"] for one in channels),
         sum(one["off_cycles"] for one in channels),
     )

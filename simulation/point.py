@@ -65,7 +65,7 @@ class Point:
     warm_up_cycles: int
     cycles: int
     transmit_share: float
-    """Of the time of all channels between routers, as all shares; these eight add up to 1."""
+    """Of the time of all channels between routers, as all shares; these nine add up to 1."""
 
     idle_share: float
     """At full power, sending nothing."""
@@ -77,6 +77,9 @@ class Point:
     fast_share: float
     off_share: float
     """Turned off by TCEP or SLaC."""
+
+    turning_on_share: float
+    """On the way from off to active, by TCEP; SLaC's counts as idle."""
 
     low_power_share: float
     """Quiet, refresh and fast wake's low power together."""
@@ -123,6 +126,7 @@ class Point:
             self.refresh_share,
             self.fast_share,
             self.off_share,
+            self.turning_on_share,
         )
 
 
@@ -291,6 +295,7 @@ def _point(
         refresh_share=shares.refresh,
         fast_share=shares.fast,
         off_share=shares.off,
+        turning_on_share=shares.turning_on,
         low_power_share=shares.low_power,
         control_share=window.control_share,
         control_latency=window.control_latency,

@@ -11,10 +11,10 @@ All give the power as a share of that with links always on, under the same traff
 * `fitted`: a switch of a calibration (`analysis.calibration.SwitchPower`), each router being one: base, ports by stage,
   bits and packets. Every router is assumed to be that switch, whatever its number of ports.
 
-Ts, Tw and refresh are at full power, but in `fitted`, whose fraction in low power was measured with refresh in it. A
-channel that is off takes nothing by bits and by averages, what a sleeping port takes in Andujar's model, and in
-`fitted` what a port that is shut takes. A port's transmitter stands for the port: 1000BASE-T is in low power only while
-both directions are, so that `fitted` is a lower bound there.
+Ts, Tw, refresh and turning on are at full power, but in `fitted`, whose fraction in low power was measured with
+refresh in it. A channel that is off takes nothing by bits and by averages, what a sleeping port takes in Andujar's
+model, and in `fitted` what a port that is shut takes. A port's transmitter stands for the port: 1000BASE-T is in low
+power only while both directions are, so that `fitted` is a lower bound there.
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ def by_bits(energy: Energy, shares: StateShares) -> ModelPower:
     0.5
     """
     active = shares.transmit * energy.active_pj_per_bit
-    on = shares.idle + shares.sleep + shares.wake
+    on = shares.idle + shares.sleep + shares.wake + shares.turning_on
     now = active + (on + shares.low_power * energy.low_power_share) * energy.idle_pj_per_bit
     before = active + (on + shares.low_power + shares.off) * energy.idle_pj_per_bit
     return ModelPower("TCEP", _exactly(now / before if before else 1.0))

@@ -22,7 +22,7 @@ def scaled_ratio(
 
     A channel that sends for 200 of 1,000 cycles runs at a quarter of the rate, and then sends for 800 of them:
 
-    >>> states = ("transmit", "idle", "sleep", "wake", "quiet", "refresh", "fast", "off")
+    >>> states = ("transmit", "idle", "sleep", "wake", "quiet", "refresh", "fast", "off", "turning_on")
     >>> before = {f"{state}_cycles": 0 for state in states}
     >>> after = before | {"transmit_cycles": 200, "idle_cycles": 800}
     >>> energy = Energy(active_pj_per_bit=30, idle_pj_per_bit=20)
@@ -51,6 +51,7 @@ def _age(channel: "SimulatedChannel") -> int:
         channel["transmit_cycles"]
         + channel["idle_cycles"]
         + channel["off_cycles"]
+        + channel["turning_on_cycles"]
         + channel["sleep_cycles"]
         + channel["quiet_cycles"]
         + channel["refresh_cycles"]

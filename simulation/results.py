@@ -18,6 +18,7 @@ from eee_testbed.lab.untrusted_files import lose
 from eee_testbed.record.frames import read_frame
 from eee_testbed.simulation.description import Description
 from eee_testbed.simulation.folder import ResultFolder, WrongFolder
+from eee_testbed.simulation.older_results import with_turning_on
 from eee_testbed.simulation.point import Point
 
 _REMEDY: Final = "remove that file, and the points are simulated again"
@@ -100,11 +101,11 @@ def read_points(path: Path) -> list[Point]:
     if not path.exists():
         return []
     try:
-        rows = read_frame(path, SCHEMA, _REMEDY).iter_rows(named=True)
+        found = read_frame(path, SCHEMA, _REMEDY)
     except UnreadableFile as error:
         raise WrongFolder(str(error)) from error
     points, lost = [], 0
-    for row in rows:
+    for row in with_turning_on(found).iter_rows(named=True):
         if all(row[name] is not None for name in _ALWAYS) and _in_range(row):
             points.append(Point(**row))
         else:

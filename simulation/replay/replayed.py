@@ -34,6 +34,8 @@ LINK_FIGURES: Final = (
     "refresh_cycles",
     "fast_cycles",
     "wake_cycles",
+    "off_cycles",
+    "turning_on_cycles",
     "wakes",
     "sleeps",
 )

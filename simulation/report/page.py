@@ -130,6 +130,7 @@ def _remark(one: LoadSummary) -> str:
 def _power(every: Sequence[SimulationData]) -> Section:
     columns = (
         Column("simulation"), Column("load", "flits/node/cycle"), Column("in low power", "%"), Column("off", "%"),
+        Column("Ts and Tw", "%"), Column("turning on", "%"),
         *(Column(f"{model}, to always on", "%") for model in MODELS),
         Column("Andujar", "W"), Column("calibration", "W"),
     )  # fmt: skip
@@ -146,7 +147,10 @@ def _power(every: Sequence[SimulationData]) -> Section:
             ]
             watts = [power.watt if power else None for power in map(powers.get, ("Andujar", "calibration"))]
             shares = one.shares
-            rows.append((data.name, one.load, 100 * shares.low_power, 100 * shares.off, *percents, *watts))
+            # Without sleep, or without TCEP, these columns are empty.
+            changing = [100 * share or None for share in (shares.sleep + shares.wake, shares.turning_on)]
+            low, off = 100 * shares.low_power, 100 * shares.off
+            rows.append((data.name, one.load, low, off, *changing, *percents, *watts))
     text = (
         "Power of the network to that of the same network with links always on, under the same traffic. TCEP: bits "
         "and idle patterns of links between routers (Kim et al. 2018, section V); three rates: the same if each "

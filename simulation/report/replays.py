@@ -124,7 +124,7 @@ def _doubts(every: Sequence[ReplayData]) -> tuple[str, ...]:
     )
 
 
-_STATES: Final = ("transmit", "idle", "sleep", "wake", "quiet", "refresh", "fast")
+_STATES: Final = ("transmit", "idle", "sleep", "wake", "quiet", "refresh", "fast", "turning_on", "off")
 
 
 def _states(every: Sequence[ReplayData]) -> Drawing:
@@ -140,7 +140,8 @@ def _states(every: Sequence[ReplayData]) -> Drawing:
                 [100 * float(np.mean([getattr(one.shares, state) for one in own])) for own in shares.values()]
             )
             if values.any():
-                axes.barh(places, values, left=left, height=0.6, color=series_style(number).colour, label=state)
+                name = state.replace("_", " ")
+                axes.barh(places, values, left=left, height=0.6, color=series_style(number).colour, label=name)
             left += values
         axes.set_yticks(places, list(shares))
         axes.set_xlim(0, 100)

@@ -91,6 +91,8 @@ def test_latency_without_traffic_is_tceps(tmp_path: Path) -> None:
         ("loads: [0.1, 0.2]", "loads: [0.1]\ntraffic: {kind: tornado}", ("file.yaml:5", "traffic", "base and digits")),
         ("loads: [0.1, 0.2]", "loads: [0.1]\nconsolidation: {epoch: 10000}", ("one by one", "most_cycles: 2000000")),
         ("loads: [0.1, 0.2]", "loads: [0.1]\nconsolidation: {}\nstages: {}", ("by TCEP or by SLaC",)),
+        ("routing: ", "links: {mode: deep}\nconsolidation: {}\nrouting: ", ("packet engine alone", "cut_through")),
+        ("routing: ", "links: {mode: deep}\nstages: {}\nrouting: ", ("packet engine alone, with TCEP",)),
         ("loads: [0.1, 0.2]", "loads: [0.1]\nstages: {}", ("one by one", "most_cycles: 500000")),
         ("loads: [0.1, 0.2]", "loads: [0.1]\ntraffic: {shares: [1]}", ("file.yaml:5", "neither shares nor packets")),
         (

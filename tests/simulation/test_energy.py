@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from eee_testbed.simulation.description import Energy
-from eee_testbed.simulation.energy import energy_use
+from eee_testbed.simulation.energy import energy_use, shares_between
+from eee_testbed.simulation.power_models import by_bits
 
 if TYPE_CHECKING:
     from eee_engine import SimulatedChannel
@@ -19,6 +20,7 @@ def _channel(**states: int) -> "SimulatedChannel":
         "transmit_cycles": states.get("transmit", 0),
         "idle_cycles": states.get("idle", 0),
         "off_cycles": states.get("off", 0),
+        "turning_on_cycles": states.get("turning_on", 0),
         "sleep_cycles": states.get("sleep", 0),
         "quiet_cycles": states.get("quiet", 0),
         "refresh_cycles": states.get("refresh", 0),
@@ -53,6 +55,14 @@ def test_a_link_that_is_off_takes_nothing() -> None:
     use = energy_use(Energy(), [_channel()] * 2, [_channel(idle=100), _channel(off=100)])
     assert use.picojoule == pytest.approx(100 * 48 * 23.44)
     assert (use.ratio, use.off_share) == (pytest.approx(0.5), pytest.approx(0.5))
+
+
+def test_a_link_that_is_turned_on_takes_full_power_and_counts_apart() -> None:
+    before, after = [_channel(idle=5)], [_channel(idle=5, turning_on=60, quiet=40)]
+    use, shares = energy_use(Energy(low_power_share=0.1), before, after), shares_between(before, after)
+    assert use.picojoule == pytest.approx((60 + 4) * 48 * 23.44)
+    assert (shares.turning_on, shares.low_power, shares.on, shares.off) == (0.6, 0.4, 0.6, 0.0)
+    assert by_bits(Energy(low_power_share=0.1), shares).ratio.value == pytest.approx(use.ratio)
 
 
 def test_a_network_of_one_router_has_no_channels() -> None:

@@ -112,6 +112,22 @@ def test_tcep_turns_links_off_and_leaves_the_root_network() -> None:
     assert (always_on.off_share, always_on.control_share) == (0.0, 0.0)
 
 
+def test_links_that_tcep_leaves_on_sleep_besides() -> None:
+    quick = {"epoch": 200, "wake": 200}
+    sleepy = {"mode": "deep", "hold": 50, "sleep": 20, "wake": 30, "wake_during_sleep": 30}
+    both = {"routing": "pal", "router": {"switching": "cut_through"}}
+    gated, asleep, joint = (
+        simulate_point(_description(**both, **own), 0.002, 1)
+        for own in ({"consolidation": quick}, {"links": sleepy}, {"consolidation": quick, "links": sleepy})
+    )
+    assert joint.engine == "packet"
+    shares = (joint.shares.on, joint.low_power_share, joint.off_share)
+    assert sum(shares) == pytest.approx(1)
+    assert (joint.off_share, gated.off_share) == (pytest.approx(0.5, abs=0.01),) * 2
+    assert 0 < joint.low_power_share < asleep.low_power_share
+    assert joint.energy_ratio < min(gated.energy_ratio, asleep.energy_ratio)
+
+
 def test_tceps_control_packets_take_time_and_are_counted() -> None:
     # From all links on to the root network: links go one by one, each with requests, answers and news.
     quick = {"epoch": 100, "wake": 100, "deactivation_epochs": 2}

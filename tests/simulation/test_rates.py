@@ -10,7 +10,7 @@ from eee_testbed.simulation.rates import scaled_ratio
 if TYPE_CHECKING:
     from eee_engine import SimulatedChannel
 
-_STATES = ("transmit", "idle", "sleep", "wake", "quiet", "refresh", "fast", "off")
+_STATES = ("transmit", "idle", "sleep", "wake", "quiet", "refresh", "fast", "off", "turning_on")
 
 
 def _channel(transmit: int, idle: int) -> "SimulatedChannel":

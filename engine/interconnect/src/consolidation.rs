@@ -16,9 +16,11 @@ mod building;
 pub(crate) mod control;
 mod epochs;
 mod knowledge;
+mod link;
 
 use self::control::{Control, Mail, Message};
 use self::knowledge::Knowledge;
+use self::link::{Link, Phase};
 use crate::network::{PortId, RouterId};
 use crate::rng::Rng;
 use crate::routing::{Congestion, Header, Request as Hop};
@@ -68,30 +70,6 @@ pub struct ConsolidationCounts {
     pub deactivations: u64,
     /// Shadow links that were needed after all.
     pub reactivations: u64,
-}
-
-/// A link that leaves its state by itself.
-#[derive(Copy, Clone, Debug, PartialEq)]
-enum Phase {
-    Steady,
-    /// At this cycle: a shadow link drains, or a waking one is active.
-    Until(u64),
-    /// A shadow link without further use waits until it is empty.
-    Draining,
-}
-
-#[derive(Clone, Debug)]
-struct Link {
-    ports: [PortId; 2],
-    state: LinkState,
-    phase: Phase,
-    root: bool,
-    /// Router that agreed to the last change, and tells of it.
-    speaker: RouterId,
-    /// Number of changes so far.
-    version: u32,
-    off_since: u64,
-    off_cycles: u64,
 }
 
 /// A port that leads to another router of a subnetwork.
@@ -161,6 +139,8 @@ pub(crate) struct Tcep {
     last_activated: Vec<Option<PortId>>,
     /// Links that are not steady.
     changing: Vec<u32>,
+    /// Links that went off or came on in the last step.
+    switched: Vec<u32>,
     now: u64,
     /// Nothing changes at the ends of epochs until a packet comes.
     quiet: bool,
@@ -220,12 +200,22 @@ impl Tcep {
             return 0;
         };
         let link = &self.links[end.link as usize];
-        let present = if link.state == LinkState::Off {
-            now - link.off_since
-        } else {
-            0
+        link.off_cycles + link.in_state(LinkState::Off, now)
+    }
+
+    /// Cycles in which a port's link was on its way from off to active.
+    pub(crate) fn turning_on_cycles(&self, port: PortId, now: u64) -> u64 {
+        let Some(end) = self.ends[port as usize] else {
+            return 0;
         };
-        link.off_cycles + present
+        let link = &self.links[end.link as usize];
+        link.turning_on_cycles + link.in_state(LinkState::Waking, now)
+    }
+
+    /// Ports of links that went off or came on in the last step, both of each.
+    pub(crate) fn switched(&self) -> impl Iterator<Item = PortId> + '_ {
+        let links = self.switched.iter();
+        links.flat_map(|&link| self.links[link as usize].ports)
     }
 
     pub(crate) fn state(&self, port: PortId) -> Option<LinkState> {
@@ -393,6 +383,7 @@ impl Tcep {
     /// asks for it.
     pub(crate) fn step(&mut self, now: u64, is_empty: impl Fn(PortId) -> bool) {
         self.now = now;
+        self.switched.clear();
         let mut changing = std::mem::take(&mut self.changing);
         changing.retain(|&link| self.settle(link, now, &is_empty));
         changing.append(&mut self.changing);
@@ -433,6 +424,8 @@ impl Tcep {
         match (link.state, link.phase) {
             (LinkState::Waking, Phase::Until(at)) if at <= now => {
                 link.phase = Phase::Steady;
+                link.turning_on_cycles += now - link.since;
+                self.switched.push(number);
                 self.activate(number);
                 false
             }
@@ -445,7 +438,8 @@ impl Tcep {
             {
                 link.state = LinkState::Off;
                 link.phase = Phase::Steady;
-                link.off_since = now;
+                link.since = now;
+                self.switched.push(number);
                 self.counts.deactivations += 1;
                 false
             }

@@ -206,6 +206,11 @@ impl LinkTx {
         self.flit_cycles
     }
 
+    /// Whether it ever goes into low power.
+    pub(crate) const fn can_sleep(&self) -> bool {
+        self.hold != u64::MAX
+    }
+
     /// When it is idle and ready, after all that it has been asked for; may lie ahead.
     #[must_use]
     pub const fn idle_from(&self) -> u64 {

@@ -486,7 +486,14 @@ impl Routing {
                 let [first, second] = [one, other].map(|index| congestion.queued(out[index].port));
                 if first > second { other } else { one }
             }
-            Choice::Balanced => flat::balance(out, header.phase != 0, congestion, threshold, rng),
+            Choice::Balanced => flat::balance(
+                self.algorithm,
+                out,
+                header.phase != 0,
+                congestion,
+                threshold,
+                rng,
+            ),
         };
         out.swap(0, index);
         out.truncate(1);

@@ -11,6 +11,7 @@ mod networks;
 mod packet;
 mod routing;
 mod saturation;
+mod sleep_beside_gating;
 mod stages;
 mod tcep;
 mod topologies;

@@ -474,6 +474,7 @@ class SimulatedChannel(TypedDict):
     transmit_cycles: int
     idle_cycles: int  # at full power
     off_cycles: int  # turned off by TCEP or SLaC
+    turning_on_cycles: int  # from off to active, by TCEP; SLaC's are idle
     sleep_cycles: int  # Ts
     quiet_cycles: int
     refresh_cycles: int

@@ -227,8 +227,9 @@ impl NetworkSimulation {
             })
             .map(|(id, from, to)| {
                 let ledger = either!(&*guard, own => own.link(id)).unwrap_or_default();
-                let off = either!(&*guard, own => own.off_cycles(id));
-                channel(py, (id, from, to), &ledger, off)
+                let gated =
+                    either!(&*guard, own => (own.off_cycles(id), own.turning_on_cycles(id)));
+                channel(py, (id, from, to), &ledger, gated)
             })
             .collect()
     }
@@ -238,7 +239,7 @@ pub(super) fn channel<'py>(
     py: Python<'py>,
     (id, from, to): (PortId, u32, u32),
     ledger: &LinkLedger,
-    off: u64,
+    (off, turning_on): (u64, u64),
 ) -> PyResult<Bound<'py, PyDict>> {
     let out = PyDict::new(py);
     for (name, value) in [
@@ -246,9 +247,9 @@ pub(super) fn channel<'py>(
         ("from_router", from.into()),
         ("to_router", to.into()),
         ("transmit_cycles", ledger.transmit),
-        // Nobody sends over a link that is off, and its low-power machine takes that for idle.
-        ("idle_cycles", ledger.idle.saturating_sub(off)),
+        ("idle_cycles", ledger.idle),
         ("off_cycles", off),
+        ("turning_on_cycles", turning_on),
         ("sleep_cycles", ledger.sleep),
         ("quiet_cycles", ledger.quiet),
         ("refresh_cycles", ledger.refresh),

@@ -315,7 +315,8 @@ impl ProgramReplay {
                     Peer::Port(peer) => {
                         let ends = (id, port.router, network.port(peer).router);
                         let ledger = engine.link(id).unwrap_or_default();
-                        Some((ends, ledger, engine.off_cycles(id)))
+                        let gated = (engine.off_cycles(id), engine.turning_on_cycles(id));
+                        Some((ends, ledger, gated))
                     }
                     Peer::Node(_) => None,
                 })
@@ -331,11 +332,11 @@ impl ProgramReplay {
             let to = nodes.clone().map(|node| {
                 let port = network.node_port(node);
                 let ends = (port, network.router_of(node), node);
-                (ends, engine.link(port).unwrap_or_default(), 0)
+                (ends, engine.link(port).unwrap_or_default(), (0, 0))
             });
             let from = nodes.map(|node| {
                 let ends = (network.node_port(node), node, network.router_of(node));
-                (ends, engine.node_link(node).unwrap_or_default(), 0)
+                (ends, engine.node_link(node).unwrap_or_default(), (0, 0))
             });
             to.chain(from).collect()
         })
@@ -350,8 +351,8 @@ impl ProgramReplay {
     }
 }
 
-/// Port and ends of a channel, its ledger, and the cycles in which it was off.
-type Ledger = ((u32, u32, u32), LinkLedger, u64);
+/// Port and ends of a channel, its ledger, and the cycles in which it was off or turning on.
+type Ledger = ((u32, u32, u32), LinkLedger, (u64, u64));
 
 impl ProgramReplay {
     fn ledgers<'py>(
@@ -365,7 +366,7 @@ impl ProgramReplay {
         };
         ledgers
             .iter()
-            .map(|(ends, ledger, off)| channel(py, *ends, ledger, *off))
+            .map(|(ends, ledger, gated)| channel(py, *ends, ledger, *gated))
             .collect()
     }
 }

@@ -2,7 +2,8 @@
 
 use super::control::Mail;
 use super::knowledge::Knowledge;
-use super::{Consolidation, ConsolidationCounts, End, Flits, Link, NONE, Phase, Tcep, Track};
+use super::link::{Link, Phase};
+use super::{Consolidation, ConsolidationCounts, End, Flits, NONE, Tcep, Track};
 use crate::error::SimulationError;
 use crate::network::{Network, Peer, RouterId};
 use crate::tcep::LinkState;
@@ -63,6 +64,7 @@ impl Tcep {
             asked: vec![false; routers as usize],
             last_activated: vec![None; routers as usize],
             changing: Vec::new(),
+            switched: Vec::new(),
             now,
             quiet: false,
             counts: ConsolidationCounts::default(),
@@ -131,8 +133,9 @@ fn lay_out(network: &Network, shape: &HyperX, begins_with_root: bool, now: u64) 
             root,
             speaker: router,
             version: 0,
-            off_since: now,
+            since: now,
             off_cycles: 0,
+            turning_on_cycles: 0,
         });
     }
     Subnetworks {

@@ -1,7 +1,8 @@
 //! The end of an epoch: what routers see, decide and do.
 
 use super::control::Message;
-use super::{Flits, Phase, Tcep};
+use super::link::Phase;
+use super::{Flits, Tcep};
 use crate::network::{PortId, RouterId};
 use crate::tcep::{Action, LinkState, LinkView, Request, View, decide};
 
@@ -140,7 +141,8 @@ impl Tcep {
         }
         link.state = LinkState::Waking;
         link.phase = Phase::Until(now + self.parameters.wake);
-        link.off_cycles += now - link.off_since;
+        link.off_cycles += now - link.since;
+        link.since = now;
         link.speaker = router;
         self.counts.activations += 1;
         self.changing.push(end.link);

@@ -9,16 +9,20 @@ use crate::network::{Peer, PortId};
 use crate::tcep::LinkState;
 
 impl FlitEngine {
-    /// Time in state of a channel, up to now or to the end of the last flit that has been granted; `None` without a
-    /// policy.
+    /// Time in state of a channel while its link was on, up to now or to the end of the last flit that has been granted;
+    /// `None` without a policy. The rest is in [`Self::off_cycles`] and [`Self::turning_on_cycles`].
     #[must_use]
     pub fn link(&self, port: PortId) -> Option<LinkLedger> {
         let link = &self.links.as_ref()?[port as usize];
-        Some(link.ledger(if self.foreseen {
+        let mut ledger = link.ledger(if self.foreseen {
             self.now.max(link.idle_from())
         } else {
             self.now
-        }))
+        });
+        // Nobody sends over a link that is not on, and its policy, which never sleeps, takes that for idle.
+        let gated = self.off_cycles(port) + self.turning_on_cycles(port);
+        ledger.idle = ledger.idle.saturating_sub(gated);
+        Some(ledger)
     }
 
     /// Stages of SLaC that are in use; `None` without it.
@@ -51,6 +55,13 @@ impl FlitEngine {
             (None, Some(slac)) => slac.off_cycles(port, self.now),
             (None, None) => 0,
         }
+    }
+
+    /// Cycles in which TCEP was turning the link of a port on. SLaC's count as idle.
+    #[must_use]
+    pub fn turning_on_cycles(&self, port: PortId) -> u64 {
+        let tcep = self.tcep.as_ref();
+        tcep.map_or(0, |tcep| tcep.turning_on_cycles(port, self.now))
     }
 
     /// State of the link of a port; always active without TCEP and SLaC, and at nodes.

@@ -30,10 +30,20 @@ impl FlitEngine {
         }
     }
 
+    /// Refuse links that sleep, where they are turned off too.
+    fn check_awake(&self, who: &str) -> Result<(), SimulationError> {
+        if self.links.iter().flatten().any(LinkTx::can_sleep) {
+            return SimulationError::parameter(format!(
+                "links that {who} turns off do not sleep in the flit engine; the packet engine has both, with TCEP"
+            ));
+        }
+        Ok(())
+    }
+
     /// Turn links off and on by TCEP from now on.
     ///
     /// # Errors
-    /// If the network is no HyperX with single links, the routing is not PAL, or packets are under way.
+    /// If the network is no HyperX with single links, the routing is not PAL, links sleep, or packets are under way.
     pub fn set_consolidation(&mut self, parameters: Consolidation) -> Result<(), SimulationError> {
         if self.routing.algorithm() != Algorithm::PowerAware {
             return SimulationError::routing(
@@ -43,6 +53,7 @@ impl FlitEngine {
         if self.injected != 0 {
             return SimulationError::parameter("TCEP begins before the first packet");
         }
+        self.check_awake("TCEP")?;
         // One virtual channel more, for control packets.
         let (vcs, buffer) = (self.parameters.vcs + 1, self.parameters.buffer_flits);
         let inputs = Numbering::new(vcs).end(&self.network);
@@ -59,7 +70,8 @@ impl FlitEngine {
     /// Turn links off and on by SLaC from now on.
     ///
     /// # Errors
-    /// If the network has not two dimensions and single links, the routing is not SLaC's, or packets are under way.
+    /// If the network has not two dimensions and single links, the routing is not SLaC's, links sleep, or packets are under
+    /// way.
     pub fn set_stages(&mut self, parameters: Stages) -> Result<(), SimulationError> {
         if self.routing.algorithm() != Algorithm::Staged {
             return SimulationError::routing(
@@ -69,6 +81,7 @@ impl FlitEngine {
         if self.injected != 0 {
             return SimulationError::parameter("SLaC begins before the first packet");
         }
+        self.check_awake("SLaC")?;
         let capacity = u32::from(self.parameters.vcs) * u32::from(self.parameters.buffer_flits);
         let slac = Slac::new(&self.network, parameters, capacity, self.now)?;
         self.slac = Some(Box::new(slac));

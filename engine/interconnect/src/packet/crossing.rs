@@ -76,16 +76,7 @@ impl PacketEngine {
         let step = next.max(step);
         // Flits come in one a cycle, and each goes through at the first step that it can.
         let last = (step + flits - 1).max((arrived + flits - 1) * steps);
-        let mut start = divided(step + 1, steps).max(free);
-        let hold = match &mut self.holds {
-            _ if !between => self.node_hold,
-            Some(holds) => holds.asked(port, free, start),
-            None => self.hold,
-        };
-        let woke = start > free.saturating_add(hold);
-        if woke {
-            start = self.wake(port, free, start, hold);
-        }
+        let (start, woke) = self.awake_from(port, divided(step + 1, steps).max(free), between);
         let output = &mut self.outputs[port as usize];
         output.next = last + 1;
         let woke = output.send(start, flits, woke);
@@ -100,6 +91,23 @@ impl PacketEngine {
             step,
             tail: last,
             woke,
+        }
+    }
+
+    /// A port's link is asked for at `at`, when it is free: when it is awake, and whether it had to wake. `between` routers,
+    /// or to a node.
+    #[inline(always)]
+    pub(super) fn awake_from(&mut self, port: PortId, at: u64, between: bool) -> (u64, bool) {
+        let free = self.outputs[port as usize].free;
+        let hold = match &mut self.holds {
+            _ if !between => self.node_hold,
+            Some(holds) => holds.asked(port, free, at),
+            None => self.hold,
+        };
+        if at > free.saturating_add(hold) {
+            (self.wake(port, free, at, hold), true)
+        } else {
+            (at, false)
         }
     }
 

@@ -4,20 +4,24 @@
 //! - A packet's flits count when it is given its virtual channel, all at once.
 //! - A control packet takes the time of a flit on each of its links, behind what these have been promised to. It waits for no
 //!   room: hardly ever are there more of them than a buffer holds.
+//!
+//! Links may sleep beside it. TCEP decides which links are on, and a link that is on follows its low-power policy:
+//! - On is a link that is active, or a shadow, also while the buffers behind it drain. It sleeps after its hold, and wakes for
+//!   packets and control packets alike. Its time is that of its policy's states, and none of it is off or turning on.
+//! - A link that goes off leaves whatever state it was in at once, Ts or low power included. While it is off its policy rests,
+//!   and this time counts in none of the policy's states ([`PacketEngine::off_cycles`]).
+//! - A link that is turned on takes TCEP's wake, whatever its policy's Tw is ([`PacketEngine::turning_on_cycles`]). Then it is
+//!   awake, and its hold begins.
+//! - TCEP counts flits that are sent. A wait for a wake is no traffic, so it changes a count only by what comes later.
 
 use super::PacketEngine;
 use super::agenda::Event;
-use super::state::{Packet, room_of};
+use super::state::{Packet, Slept, room_of};
 use crate::consolidation::{Consolidation, ConsolidationCounts, Tcep};
 use crate::error::SimulationError;
-use crate::link::Mode;
 use crate::network::{PortId, RouterId};
 use crate::routing::{Algorithm, Request};
 use crate::tcep::LinkState;
-
-/// Why links do not sleep beside it.
-pub(super) const NOT_BOTH: &str =
-    "links between routers are turned off by TCEP or sleep, not both, in the packet engine";
 
 /// TCEP and where its control packets are.
 #[derive(Clone, Debug)]
@@ -33,7 +37,7 @@ impl PacketEngine {
     /// Turn links off and on by TCEP from now on.
     ///
     /// # Errors
-    /// If the network is no HyperX with single links, the routing is not PAL, links sleep too, or packets are under way.
+    /// If the network is no HyperX with single links, the routing is not PAL, or packets are under way.
     pub fn set_consolidation(&mut self, parameters: Consolidation) -> Result<(), SimulationError> {
         if self.routing.algorithm() != Algorithm::PowerAware {
             return SimulationError::routing(
@@ -43,16 +47,20 @@ impl PacketEngine {
         if self.made != 0 {
             return SimulationError::parameter("TCEP begins before the first packet");
         }
-        let sleeps = |links: &super::Links| links.policies.routers.mode != Mode::Off;
-        if self.links.as_ref().is_some_and(sleeps) {
-            return SimulationError::parameter(NOT_BOTH);
-        }
         let control = (self.parameters.vcs, self.room.len());
         self.gating = Some(Box::new(Gating {
             tcep: Tcep::new(&self.network, parameters, control, self.now)?,
             towards: Vec::new(),
             until: vec![0; self.network.ports().len()],
         }));
+        if self.slept.is_empty() {
+            self.slept = vec![Slept::default(); self.outputs.len()];
+        }
+        for port in 0..self.network.ports().len() as u32 {
+            if self.is_gated(port) {
+                self.leave_policy(port);
+            }
+        }
         Ok(())
     }
 
@@ -74,6 +82,23 @@ impl PacketEngine {
     pub fn off_cycles(&self, port: PortId) -> u64 {
         let gating = self.gating.as_ref();
         gating.map_or(0, |own| own.tcep.off_cycles(port, self.now))
+    }
+
+    /// Cycles in which a port's link was on its way from off to active.
+    #[must_use]
+    pub fn turning_on_cycles(&self, port: PortId) -> u64 {
+        let gating = self.gating.as_ref();
+        gating.map_or(0, |own| own.tcep.turning_on_cycles(port, self.now))
+    }
+
+    /// Whether an output's link is off, or not yet on again.
+    pub(super) fn is_gated(&self, output: u32) -> bool {
+        let is_port = (output as usize) < self.network.ports().len();
+        is_port
+            && matches!(
+                self.link_state(output),
+                Some(LinkState::Off | LinkState::Waking)
+            )
     }
 
     /// A cycle in which TCEP does something if no packet comes.
@@ -107,6 +132,12 @@ impl PacketEngine {
             .filter(|&port| self.is_unused(&gating, port))
             .collect();
         gating.tcep.step(self.now, |port| unused.contains(&port));
+        for port in gating.tcep.switched() {
+            match gating.tcep.state(port) {
+                Some(LinkState::Off) => self.leave_policy(port),
+                _ => self.resume_policy(port),
+            }
+        }
         if !gating.tcep.mail.is_idle() {
             for (router, number) in gating.tcep.mail.send(|_| true) {
                 self.carry(&mut gating, router, number, self.now);
@@ -119,9 +150,10 @@ impl PacketEngine {
     fn carry(&mut self, gating: &mut Gating, router: RouterId, number: u32, at: u64) {
         let to = gating.tcep.mail.packets[number].to;
         let port = gating.tcep.way_to(router, to);
+        let at = at.max(self.outputs[port as usize].free);
+        let (start, woke) = self.awake_from(port, at, true);
         let output = &mut self.outputs[port as usize];
-        let start = output.free.max(at);
-        output.send(start, 1, false);
+        output.send(start, 1, woke);
         let arrives = start + 1 + u64::from(output.latency);
         gating.until[port as usize] = arrives;
         let index = number as usize;

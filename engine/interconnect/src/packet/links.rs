@@ -1,11 +1,10 @@
 //! Policies of links, and the time that links spent in each state.
 
 use super::bounded::Holds;
-use super::gating::NOT_BOTH;
 use super::state::{Links, Output, Slept, hold_of};
 use super::{LinkPolicies, PacketEngine};
 use crate::error::SimulationError;
-use crate::link::{LinkLedger, LinkPolicy, Mode};
+use crate::link::{LinkLedger, LinkPolicy};
 use crate::network::{NodeId, Peer, Port, PortId};
 
 impl PacketEngine {
@@ -32,9 +31,6 @@ impl PacketEngine {
                 );
             }
         }
-        if self.gating.is_some() && routers.mode != Mode::Off {
-            return SimulationError::parameter(NOT_BOTH);
-        }
         for output in &mut self.outputs {
             output.free = output.free.max(self.now);
             output.sent = 0;
@@ -51,13 +47,13 @@ impl PacketEngine {
             since: self.now,
         });
         let shortest = self.hold.min(self.node_hold).min(self.card_hold);
-        let sleeps = shortest != u64::MAX;
-        self.slept = vec![Slept::default(); if sleeps { self.outputs.len() } else { 0 }];
+        let leaves = shortest != u64::MAX || self.gating.is_some();
+        self.slept = vec![Slept::default(); if leaves { self.outputs.len() } else { 0 }];
         Ok(())
     }
 
-    /// Time in state of a channel, up to now or to the end of the last packet that has been granted; `None` without a
-    /// policy.
+    /// Time in state of a channel while its link was on, up to now or to the end of the last packet that has been granted;
+    /// `None` without a policy. The rest is in [`Self::off_cycles`] and [`Self::turning_on_cycles`].
     #[must_use]
     pub fn link(&self, port: PortId) -> Option<LinkLedger> {
         self.network.ports().get(port as usize)?;
@@ -79,10 +75,31 @@ impl PacketEngine {
         let slept = self.slept.get(index).copied().unwrap_or_default();
         let mut ledger = slept.ledger();
         ledger.transmit = sent;
-        ledger.idle = free - links.since - ledger.total();
-        self.policy(links, output)
-            .rest(free, self.now.max(free), &mut ledger);
+        ledger.idle = free - links.since - ledger.total() - slept.gated;
+        if !self.is_gated(output) {
+            self.policy(links, output)
+                .rest(free, self.now.max(free), &mut ledger);
+        }
         Some(ledger)
+    }
+
+    /// A link goes off: what its policy had it do until now counts.
+    pub(super) fn leave_policy(&mut self, port: PortId) {
+        let mut ledger = LinkLedger::default();
+        let output = &mut self.outputs[port as usize];
+        let free = std::mem::replace(&mut output.free, self.now);
+        if let Some(links) = &self.links {
+            self.policy(links, port).rest(free, self.now, &mut ledger);
+        }
+        self.slept[port as usize].add(&ledger);
+    }
+
+    /// A link that was off is on, and idle from now on.
+    pub(super) fn resume_policy(&mut self, port: PortId) {
+        let output = &mut self.outputs[port as usize];
+        let left = std::mem::replace(&mut output.free, self.now);
+        output.woke = false;
+        self.slept[port as usize].gated += self.now - left;
     }
 
     pub(super) fn policy(&self, links: &Links, output: u32) -> LinkPolicy {

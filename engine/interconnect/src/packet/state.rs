@@ -191,7 +191,7 @@ pub(super) const fn hold_of(policy: &LinkPolicy) -> u64 {
     }
 }
 
-/// Time in low power and in wakes. A line of the cache each.
+/// Time in low power, in wakes, and without power. A line of the cache each.
 #[derive(Copy, Clone, Debug, Default)]
 #[repr(align(64))]
 pub(super) struct Slept {
@@ -201,6 +201,9 @@ pub(super) struct Slept {
     pub(super) fast: u64,
     pub(super) wake: u64,
     pub(super) wakes: u64,
+    pub(super) sleeps: u64,
+    /// Off, or turning on again.
+    pub(super) gated: u64,
 }
 
 impl Slept {
@@ -211,6 +214,7 @@ impl Slept {
         self.fast += other.fast;
         self.wake += other.wake;
         self.wakes += other.wakes;
+        self.sleeps += other.sleeps;
     }
 
     pub(super) fn ledger(self) -> LinkLedger {
@@ -221,7 +225,7 @@ impl Slept {
             fast: self.fast,
             wake: self.wake,
             wakes: self.wakes,
-            sleeps: self.wakes,
+            sleeps: self.sleeps,
             ..LinkLedger::default()
         }
     }

@@ -354,7 +354,10 @@ impl Ways<'_> {
 
 /// The index of the request to take: the direct one, or a random detour if it is less congested. A direct path has one
 /// hop left in the dimension, a detour two (TCEP section IV-E, with UGAL's comparison).
+///
+/// PAL draws only where there is a choice, as TCEP does: while all links are on, both are the same, bit for bit.
 pub(super) fn balance(
+    algorithm: Algorithm,
     requests: &[Request],
     on_detour: bool,
     congestion: &impl Congestion,
@@ -365,10 +368,13 @@ pub(super) fn balance(
         .iter()
         .take_while(|request| request.phase != OUTBOUND)
         .count();
+    let own = match (algorithm, direct) {
+        (Algorithm::PowerAware, 1) => 0,
+        _ => rng.below(direct as u32) as usize,
+    };
     if on_detour {
-        return rng.below(direct as u32) as usize;
+        return own;
     }
-    let own = rng.below(direct as u32) as usize;
     let detours = requests.len() - direct;
     if detours == 0 {
         return own;
