@@ -12,6 +12,7 @@ from eee_testbed.analysis.report.drawing import Drawing, draw, label, series_sty
 from eee_testbed.analysis.report.section import Section
 from eee_testbed.analysis.report.table import Cell, Column, Table
 from eee_testbed.simulation.replay.comparison import over_seeds
+from eee_testbed.simulation.report.gating import gating
 from eee_testbed.simulation.studies.bounds import BOUNDS_PERCENT, Within, within_bounds
 from eee_testbed.simulation.studies.pairs import Pair, by
 from eee_testbed.simulation.studies.study import ShownName
@@ -177,5 +178,6 @@ BEYOND: Final[Mapping[ShownName, Callable[[Sequence[Pair]], Section]]] = {
     "bounds": bounds,
     "sizes": sizes,
     "rates": rates,
+    "gating": gating,
 }
 """By the names in `shows` of a study's file."""

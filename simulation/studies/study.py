@@ -17,13 +17,13 @@ from eee_testbed.simulation.part import Part, Seed
 from eee_testbed.simulation.studies.beside import Beside
 
 PaperName = Literal["andujar", "georgakoudis-single", "georgakoudis-multi"]
-ShownName = Literal["bounds", "sizes", "rates"]
+ShownName = Literal["bounds", "sizes", "rates", "gating"]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 Fragment = dict[str, Any]
 """A part of a simulation's file."""
 
 EACH_JOB: Final = "each_job"
-_SHOWN_BY: Final[Mapping[ShownName, str]] = {"bounds": "links", "sizes": "size", "rates": "rate"}
+_SHOWN_BY: Final[Mapping[ShownName, str]] = {"bounds": "links", "sizes": "size", "rates": "rate", "gating": "links"}
 """The axis that a section of the page is drawn along."""
 
 
@@ -81,7 +81,8 @@ class Study(Part):
     """Whose statements are printed beside the results."""
 
     shows: list[ShownName] = Field(default=[])
-    """Sections of the page besides: savings of each policy within bounds of the slowdown, by size, by rate of links."""
+    """Sections of the page besides: savings of each policy within bounds of the slowdown, by size, by rate of links;
+    links that sleep beside links that are off."""
 
     chosen: list[str] = Field(default=[])
     """What the paper leaves open and was chosen here, in sentences."""
@@ -109,6 +110,9 @@ class Study(Part):
                 raise ValueError(f"shows {name} needs an axis {_SHOWN_BY[name]}: add it, or leave {name} out")
         if "rates" in self.shows and (names := [one for one in self.axes["rate"] if not one.isdecimal()]):
             raise ValueError(f"the axis rate has {names[0]}, which is no number: name its values by their Gb/s")
+        names = list(self.axes["links"]) if "gating" in self.shows else []
+        if names and not any("+" in one and set(one.split("+")) < {*names} for one in names):
+            raise ValueError("shows gating needs two policies together: name values of links tcep, deep and tcep+deep")
         return self
 
     @model_validator(mode="after")

@@ -15,6 +15,7 @@ from tests.support.studies import TINY, tiny
 _WHOLE = {
     "andujar": 111,
     "beyond-bounds": 150,
+    "beyond-gating": 27,
     "beyond-rates": 24,
     "beyond-sizes": 50,
     "beyond-switches": 18,
