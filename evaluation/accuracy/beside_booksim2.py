@@ -296,6 +296,13 @@ class Kept:
         return self._found[key]
 
 
+def named(parser: argparse.ArgumentParser, asked: Sequence[str], cases: Mapping[str, object]) -> list[str]:
+    """The cases that are asked for, or all; an unknown one ends the program with the names that there are."""
+    if unknown := [name for name in asked if name not in cases]:
+        parser.error(f"unknown case {unknown[0]!r}; the cases are: {'; '.join(cases)}.")
+    return list(asked or cases)
+
+
 def main() -> int:
     """Run both and compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -306,13 +313,14 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=1e9, help="end after so long")
     recording.add_argument(parser)
     asked = parser.parse_intermixed_args()
+    names = named(parser, asked.cases, CASES)
     records = recording.begin(asked)
     program = asked.program.resolve()
     kept = Kept(asked.keep, time.monotonic() + asked.seconds)
     print("| network | saturation | BookSim2's means | ours, difference in % | p99 at 0.8 |")
     print("| --- | --- | --- | --- | --- |")
     agreement = Agreement()
-    for name in asked.cases or CASES:
+    for name in names:
         case = CASES[name]
         most = kept.of(f"saturation {case}", partial(_saturation_of, case))["load"]
         means, differences, late = [], [], "-"

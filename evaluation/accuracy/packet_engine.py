@@ -18,7 +18,7 @@ from eee_engine import NetworkSimulation, network_facts
 from eee_testbed.simulation.description import Description
 from eee_testbed.simulation.point import begin
 from evaluation import recording
-from evaluation.accuracy.beside_booksim2 import Agreement, difference, measure, saturation
+from evaluation.accuracy.beside_booksim2 import Agreement, difference, measure, named, saturation
 
 _SHARES: Final = (0.3, 0.7, 0.9)
 _PACKETS: Final = 40_000
@@ -79,7 +79,6 @@ CASES: Final[Mapping[str, Case]] = {
         _UNIFORM,
     ),
     "torus 8x8, awake, links sleep": Case(_TORUS, "min_awake", {"vcs": 4}, _UNIFORM, links=_ASLEEP),
-    "torus 8x8, as BookSim2": Case(_TORUS, "min_booksim2", {"vcs": 4}, _UNIFORM),
     "mesh 8x8, adaptive, transpose, 4 flits": Case(
         _MESH, "min_adaptive", {"vcs": 4, "packet_flits": 4}, {"kind": "transpose"}
     ),
@@ -137,11 +136,12 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=4)
     recording.add_argument(parser)
     asked = parser.parse_intermixed_args()
+    names = named(parser, asked.cases, CASES)
     records = recording.begin(asked)
     print("| network | saturation | share | flit | packet | difference | p99 |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     agreement = Agreement()
-    for name in asked.cases or CASES:
+    for name in names:
         case = CASES[name]
         most = saturation(partial(_of_flits, case), lambda _load: _LEAST_CYCLES)
         for share in _SHARES:

@@ -11,14 +11,14 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from eee_engine import NetworkSimulation, network_facts
 
 from eee_testbed.simulation.description import Description
 from eee_testbed.simulation.point import begin
 from evaluation import recording
-from evaluation.accuracy.beside_booksim2 import Agreement
+from evaluation.accuracy.beside_booksim2 import Agreement, named
 from evaluation.accuracy.packet_engine import CASES, Case
 
 _WARM_UP: Final = 3_000
@@ -93,12 +93,13 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=3)
     recording.add_argument(parser)
     asked = parser.parse_intermixed_args()
+    known: Mapping[str, Case] = {**CASES, **_MORE}
+    names = named(parser, asked.cases, known)
     records = recording.begin(asked)
-    known: dict[str, Any] = {**CASES, **_MORE}
     print("| network at a load of 1 | | flit | packet | difference |")
     print("| --- | --- | --- | --- | --- |")
     agreement = Agreement()
-    for name in asked.cases or known:
+    for name in names:
         runs = [[measured(known[name], seed, engine) for seed in range(asked.seeds)] for engine in ("flit", "packet")]
         for figure in ("soon", "late", "drained"):
             flit, packet = ([getattr(one, figure) for one in side] for side in runs)
