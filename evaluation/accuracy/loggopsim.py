@@ -9,7 +9,8 @@ LogGOPSim (github.com/spcl/LogGOPSim, commit 76451de) is built outside, in its f
 Programs of 2 to 16 ranks compute, exchange messages of 1 byte to 200,000 (eager up to 65,535) with blocking and
 non-blocking calls, and run trees. Each is written as GOAL text, too: a call that does not block is followed by
 `irequires`, one that blocks and a wait by `requires`. Its strict order takes things of the same nanosecond in the order
-of their making; without it that order is a heap's. `--large` compares the speed on rounds of shifts.
+of their making, and ranks that go on at once by their numbers; without it that order is a heap's. `--large` compares
+the speed on rounds of shifts.
 """
 
 import argparse
@@ -45,9 +46,21 @@ class Goal:
     finished: list[str] = field(default_factory=list)
     requests: dict[int, str] = field(default_factory=dict)
     number: int = 0
+    computing_ns: int = 0
+
+    def compute(self, ns: int) -> None:
+        """Compute before the next operation; computing twice in a row is one operation, as in our programs."""
+        self.computing_ns += ns
+
+    def end_computing(self) -> None:
+        """Write what is computed before anything else."""
+        ns, self.computing_ns = self.computing_ns, 0
+        if ns:
+            self.add(f"calc {ns}", blocks=True)
 
     def add(self, what: str, *, blocks: bool) -> str:
         """An operation behind all before it."""
+        self.end_computing()
         name = f"l{self.number}"
         self.number += 1
         self.lines.append(f"{name}: {what}")
@@ -68,7 +81,7 @@ class Both:
     def compute(self, rank: int, ns: int) -> None:
         """Compute."""
         self.calls[rank].compute(ns)
-        self.goal[rank].add(f"calc {ns}", blocks=True)
+        self.goal[rank].compute(ns)
 
     def send(self, rank: int, to: int, size: int, tag: int) -> None:
         """A blocking send."""
@@ -95,6 +108,7 @@ class Both:
     def wait(self, rank: int, *requests: int) -> None:
         """Wait for requests."""
         self.calls[rank].wait(*requests)
+        self.goal[rank].end_computing()
         self.goal[rank].finished += [self.goal[rank].requests.pop(request) for request in requests]
 
     def end(self) -> tuple[Program, str]:
@@ -102,6 +116,7 @@ class Both:
         text = [f"num_ranks {len(self.goal)}"]
         for rank, (calls, goal) in enumerate(zip(self.calls, self.goal, strict=True)):
             calls.finish()
+            goal.end_computing()
             text += [f"rank {rank} {{", *goal.lines, "}"]
         return self.writer.program(), "\n".join(text) + "\n"
 
@@ -182,14 +197,16 @@ def theirs(folder: Path, goal: str, *, every: bool) -> tuple[list[int], float]:
 
 
 def main() -> int:
-    """Exit status 1 if a program's ends differ by more than the order of equal times can explain."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Exit status 1 if a program has another end at any rank, 2 if LogGOPSim is not in the folder."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where LogGOPSim and txt2bin are")
     parser.add_argument("--programs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--large", type=int, default=0, help="ranks of a speed comparison; 0: none")
     recording.add_argument(parser)
     given = parser.parse_args()
+    if missing := [name for name in ("LogGOPSim", "txt2bin") if not (given.folder / name).is_file()]:
+        parser.error(f"{given.folder} has no {missing[0]}: build LogGOPSim there, as --help says.")
     records = recording.begin(given)
     rng = random.Random(given.seed)  # noqa: S311 - programs are to be the same each time
     equal, most = 0, 0.0
