@@ -107,6 +107,8 @@ pub struct Replay {
     due: Vec<(u64, Event)>,
     /// Messages that met receives of a rank by an arrival, with their slots; empty in between.
     pub(crate) met: Vec<(u32, u32)>,
+    /// Without a network, a message whose sender goes on when the rank whose turn it is has done so; none in between.
+    pub(crate) freed: Option<u32>,
 }
 
 impl Replay {
@@ -144,6 +146,7 @@ impl Replay {
             signals: Vec::new(),
             due: Vec::new(),
             met: Vec::new(),
+            freed: None,
         })
     }
 

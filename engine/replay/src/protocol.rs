@@ -2,7 +2,8 @@
 //!
 //! Without a network they do what LogGOPSim's do: all of a message travels at once, the receiver's processor takes it when it
 //! is free, whether a receive is posted or not, and the sender of a large one is free when its receive is posted. The way of
-//! the receiver's answer is not charged, which a sender of large messages to a rank far away would notice.
+//! the receiver's answer is not charged, which a sender of large messages to a rank far away would notice. Of both ranks,
+//! which may go on at the same time, that of the lower number does so first.
 
 use interconnect::packet::Signal;
 
@@ -67,22 +68,25 @@ impl Replay {
             sender_waits: !free,
             receiver_waits: true,
         });
-        if launch == self.now {
-            self.launch(message);
-        } else {
-            self.agenda.put(launch, Event::Launch(message));
+        match &self.transport {
+            // It takes its place in the strict order when it is sent.
+            Transport::LogGops(wires) if node != dest => {
+                let at = launch + wires.latency();
+                self.agenda.put(at, Event::Arrive(message));
+            }
+            _ if launch == self.now => self.launch(message),
+            _ => self.agenda.put(launch, Event::Launch(message)),
         }
         free
     }
 
-    /// Without a network, when a rank's next send can begin; none if now. A send behind another call comes behind messages
-    /// that wait for the processor.
-    pub(crate) fn sends_later(&self, rank: u32, behind: bool) -> Option<u64> {
+    /// Without a network, when a send of a rank can begin that its adapter delays; none if now.
+    pub(crate) fn sends_later(&self, rank: u32) -> Option<u64> {
         match &self.transport {
             Transport::Network(_) => None,
             Transport::LogGops(_) => {
                 let [sends, _] = self.adapters[self.nodes[rank as usize] as usize];
-                (sends > self.now || behind).then_some(sends.max(self.now))
+                (sends > self.now).then_some(sends)
             }
         }
     }
@@ -282,8 +286,16 @@ impl Replay {
         own.receive = Some(receive);
         match own.stage {
             Stage::Eager if matches!(self.transport, Transport::LogGops(_)) => {
-                self.free_sender(message);
+                let behind = own.sender_waits && own.from > own.to;
+                if !behind {
+                    self.free_sender(message);
+                }
                 self.received(message);
+                if behind && waited {
+                    self.freed = Some(message);
+                } else if behind {
+                    self.free_sender(message);
+                }
             }
             Stage::Eager => self.receive(message),
             _ => {
@@ -294,7 +306,7 @@ impl Replay {
     }
 
     /// Without a network, the receive of a message is known to a sender that waits for it.
-    fn free_sender(&mut self, message: u32) {
+    pub(crate) fn free_sender(&mut self, message: u32) {
         let Message {
             from, sender_waits, ..
         } = self.messages[message];

@@ -8,6 +8,7 @@ use crate::costs::whole;
 use crate::engine::Replay;
 use crate::program::{Call, Op, Place, Program, RankCalls, Source};
 use crate::state::{Context, Owner, POINT_TO_POINT, Rank, Target};
+use crate::transport::Transport;
 
 /// A call that a rank makes, and where it stands.
 #[derive(Copy, Clone)]
@@ -31,11 +32,19 @@ impl Made<'_> {
 impl Replay {
     /// A rank makes its calls until it waits or its processor is busy. A receive that is due is posted though a message has
     /// taken the processor meanwhile.
-    pub(crate) fn run_rank(&mut self, rank: u32, mut due: bool) {
+    pub(crate) fn run_rank(&mut self, rank: u32, due: bool) {
+        self.make_calls(rank, due);
+        if let Some(message) = self.freed.take() {
+            self.free_sender(message);
+        }
+    }
+
+    fn make_calls(&mut self, rank: u32, mut due: bool) {
         let job = self.ranks[rank as usize].job as usize;
         let program = Arc::clone(&self.jobs[job].plan.program);
         let scale = self.jobs[job].plan.compute_scale / self.hosts.tick_ns;
         let calls = &program.ranks[self.ranks[rank as usize].own as usize];
+        let without_network = matches!(self.transport, Transport::LogGops(_));
         let mut fresh = due;
         loop {
             let own = &mut self.ranks[rank as usize];
@@ -43,31 +52,36 @@ impl Replay {
                 return;
             }
             let call = calls.calls.get(own.at as usize);
-            if own.free > self.now && !(due && call.is_some_and(|call| own.posts(call))) {
-                let event = Event::Rank(rank);
-                if due {
-                    self.agenda.put_off(own.free, event);
-                } else {
-                    self.agenda.put(own.free, event);
-                }
+            let at_once = |call| own.posts(call) || (without_network && own.only_waits(call));
+            if own.free > self.now && !(due && call.is_some_and(at_once)) {
+                let at = own.free;
+                self.go_on_at(at, rank, due);
                 return;
             }
-            due = false;
+            due &= call.is_some_and(|call| own.only_waits(call));
             let Some(call) = call else {
                 self.finish_rank(rank);
                 return;
             };
+            if !fresh && without_network && call.takes_turns() {
+                self.agenda.put(self.now, Event::Rank(rank));
+                return;
+            }
             if !own.computed && call.compute_ns > 0 {
                 own.compute(self.now, whole(call.compute_ns as f64 * scale));
+                fresh = false;
                 continue;
             }
             if matches!(call.op, Op::Send { .. }) {
-                if let Some(at) = self.sends_later(rank, !fresh) {
-                    self.agenda.put(at, Event::Rank(rank));
+                if let Some(at) = self.sends_later(rank) {
+                    self.go_on_at(at, rank, fresh);
                     return;
                 }
             }
-            fresh = false;
+            fresh &= !matches!(
+                call.op,
+                Op::Send { .. } | Op::Receive { .. } | Op::Collective { .. }
+            );
             let own = &mut self.ranks[rank as usize];
             own.computed = false;
             own.at += 1;
@@ -83,6 +97,16 @@ impl Replay {
                 calls,
                 call,
             });
+        }
+    }
+
+    /// A rank goes on later; it keeps its place if this entry of the agenda is its own.
+    fn go_on_at(&mut self, at: u64, rank: u32, keeps_place: bool) {
+        let event = Event::Rank(rank);
+        if keeps_place {
+            self.agenda.put_off(at, event);
+        } else {
+            self.agenda.put(at, event);
         }
     }
 
@@ -229,6 +253,11 @@ impl Rank {
         matches!(call.op, Op::Receive { .. }) && (self.computed || call.compute_ns == 0)
     }
 
+    /// Whether a call has nothing to do but to wait, its computing done.
+    fn only_waits(&self, call: &Call) -> bool {
+        matches!(call.op, Op::Wait) && (self.computed || call.compute_ns == 0)
+    }
+
     /// It computes from now on.
     fn compute(&mut self, now: u64, ticks: u64) {
         self.computed = true;
@@ -255,5 +284,12 @@ impl Rank {
             _ => return false,
         }
         true
+    }
+}
+
+impl Call {
+    /// Without a network, whether it comes behind what waits for the processor, if it follows another call.
+    const fn takes_turns(&self) -> bool {
+        self.compute_ns > 0 || matches!(self.op, Op::Send { .. } | Op::Receive { .. })
     }
 }

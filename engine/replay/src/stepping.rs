@@ -77,7 +77,7 @@ impl Replay {
             return None;
         };
         if matches!(step, Step::Send { .. }) {
-            if let Some(at) = self.sends_later(rank, false) {
+            if let Some(at) = self.sends_later(rank) {
                 self.calls[number].held = Some(step);
                 self.agenda.put(at, Event::Call(number));
                 return None;

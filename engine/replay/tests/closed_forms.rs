@@ -55,6 +55,76 @@ fn half_a_ping_pong_by_loggops_is_two_overheads_a_latency_and_the_bytes() {
     }
 }
 
+/// A tree to rank 0: each rank receives from those `step` above it, and sends to the one `step` below.
+fn tree(ranks: &mut [Calls], bytes: u64, tag: i32) {
+    let count = ranks.len();
+    let mut step = 1;
+    while step < count {
+        for child in (step..count).step_by(2 * step) {
+            let parent = child - step;
+            ranks[child].send(parent as i32, bytes, tag);
+            ranks[parent].recv(child as i32, tag);
+        }
+        step *= 2;
+    }
+}
+
+/// Rank r computes `compute[r]` nanoseconds.
+fn computing(compute: &[u64]) -> Vec<Calls> {
+    let mut ranks = vec![Calls::default(); compute.len()];
+    for (calls, &ns) in ranks.iter_mut().zip(compute) {
+        calls.compute(ns);
+    }
+    ranks
+}
+
+/// A message that waits for rank 0's processor takes it before the second of two receives is posted: ends as LogGOPSim's.
+#[test]
+fn a_waiting_message_comes_before_the_second_of_two_calls() {
+    let mut ranks = computing(&[52_944, 18_146, 427_843]);
+    ranks[2].send(0, 68_376, 0);
+    ranks[0].recv(2, 0);
+    ranks[1].send(0, 2076, 3);
+    ranks[0].recv(1, 3);
+    tree(&mut ranks, 91_700, 3);
+    let mut replay = replay(log_gops(), overheads(), 3, &program(&ranks));
+    assert_eq!(ends(&mut replay), [1_582_032, 1_030_338, 1_582_032]);
+}
+
+/// A receive frees a sender of a higher rank, and the receiver goes on first: ends as LogGOPSim's.
+#[test]
+fn of_two_ranks_that_go_on_at_once_the_lower_is_first() {
+    let mut ranks = computing(&[405_326, 67_238, 151_962, 343_444, 102_067]);
+    ranks[2].send(3, 2985, 3);
+    ranks[3].recv(2, 3);
+    tree(&mut ranks, 180_833, 2);
+    tree(&mut ranks, 101_761, 0);
+    let mut replay = replay(log_gops(), overheads(), 5, &program(&ranks));
+    let wanted = [5_500_982, 4_276_862, 4_888_922, 3_190_370, 4_888_922];
+    assert_eq!(ends(&mut replay), wanted);
+}
+
+/// The wait of a shift is over when its send has left, so the next receive is posted though a message has the processor.
+#[test]
+fn a_receive_behind_a_wait_that_is_over_is_posted_in_time() {
+    let mut ranks = vec![Calls::default(); 5];
+    tree(&mut ranks, 2533, 0);
+    for (calls, ns) in ranks
+        .iter_mut()
+        .zip([385_326, 236_576, 237_437, 123_138, 317_722])
+    {
+        calls.compute(ns);
+    }
+    for (rank, calls) in (0..).zip(&mut ranks) {
+        calls.irecv((rank + 1) % 5, 2, 0);
+        calls.isend((rank + 4) % 5, 1557, 2, 1).wait(&[1, 0]);
+    }
+    tree(&mut ranks, 179_569, 2);
+    let mut replay = replay(log_gops(), overheads(), 5, &program(&ranks));
+    let wanted = [3_688_462, 1_530_646, 2_609_554, 338_058, 2_609_554];
+    assert_eq!(ends(&mut replay), wanted);
+}
+
 /// Cycles of a message over an idle network: the head through every router, then the rest of it.
 #[test]
 fn a_message_over_idle_links_takes_the_way_of_its_head_and_its_flits() {
