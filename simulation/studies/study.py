@@ -17,13 +17,19 @@ from eee_testbed.simulation.part import Part, Seed
 from eee_testbed.simulation.studies.beside import Beside
 
 PaperName = Literal["andujar", "georgakoudis-single", "georgakoudis-multi"]
-ShownName = Literal["bounds", "sizes", "rates", "gating"]
+ShownName = Literal["bounds", "sizes", "rates", "gating", "routings"]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 Fragment = dict[str, Any]
 """A part of a simulation's file."""
 
 EACH_JOB: Final = "each_job"
-_SHOWN_BY: Final[Mapping[ShownName, str]] = {"bounds": "links", "sizes": "size", "rates": "rate", "gating": "links"}
+_SHOWN_BY: Final[Mapping[ShownName, str]] = {
+    "bounds": "links",
+    "sizes": "size",
+    "rates": "rate",
+    "gating": "links",
+    "routings": "routing",
+}
 """The axis that a section of the page is drawn along."""
 
 
@@ -81,7 +87,7 @@ class Study(Part):
     """Whose statements are printed beside the results."""
 
     shows: list[ShownName] = Field(default=[])
-    """Sections of the page besides: savings of each policy within bounds of the slowdown, by size, by rate of links;
+    """Sections of the page besides: savings of each policy within bounds of the slowdown, by size, rate or routing;
     links that sleep beside links that are off."""
 
     chosen: list[str] = Field(default=[])
