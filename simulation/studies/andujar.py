@@ -8,6 +8,7 @@ counts as best.
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from eee_testbed.analysis.report.findings.finding import listed
 from eee_testbed.simulation.replay.comparison import over_seeds, utilization
 from eee_testbed.simulation.studies.arithmetic import (
     break_even_slowdown,
@@ -85,11 +86,18 @@ def _network_energy_falls(data: StudyData) -> Verdict:
     if not found:
         return missing_points("links that sleep")
     slow = [over_seeds([one.slowdown_percent for one in own]).value for own in _sleeping(data).values()]
-    rises = sorted("/".join(key) for key, one in found.items() if one.value >= 0)
+    rises = sorted(key for key, one in found.items() if one.value >= 0)
     ours = f"E_net {span([one.value for one in found.values()], '%')}; run time {span(slow, '%')}"
-    return settled(
-        holds=not rises, ours=ours, otherwise=f"run time grows by more than power falls in {', '.join(rises)}"
-    )
+    return settled(holds=not rises, ours=ours, otherwise=f"run time grows by more than power falls in {_cases(rises)}")
+
+
+def _cases(keys: Sequence[Sequence[str]]) -> str:
+    """How many, and the first of them: the page's points have all.
+
+    >>> _cases([("3D", "low", "pdt-10")])
+    '1: 3D/low/pdt-10'
+    """
+    return f"{len(keys)}: {listed(['/'.join(key) for key in keys])}"
 
 
 def _sleeping(data: StudyData) -> dict[tuple[str, ...], list[Pair]]:
@@ -106,10 +114,10 @@ def _cluster_energy_falls(data: StudyData) -> Verdict:
     falls = {network for network, _, links in groups if network in _DRAGONFLIES and links == "pdt-10"} - {
         key[0] for key in rises
     }
-    words = ", ".join("/".join(key) for key in rises) or "nowhere"
+    words = _cases(rises) if rises else "nowhere"
     ours = f"E_cluster {span([one.value for one in changes.values()], '%')}; it rises in {words}"
     holds = not unexpected and not falls
-    reasons = [f"it also rises in {', '.join('/'.join(key) for key in unexpected)}"] if unexpected else []
+    reasons = [f"it also rises in {_cases(unexpected)}"] if unexpected else []
     reasons += [f"it falls in {', '.join(sorted(falls))} with 10 us, too"] if falls else []
     return settled(holds=holds, ours=ours, otherwise=f"{'; '.join(reasons)}: {_OTHERWISE}")
 
