@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from eee_testbed.analysis.compare import Comparison
-from eee_testbed.analysis.configurations import state_text
 from eee_testbed.analysis.interval import Interval
 from eee_testbed.analysis.report.energies import meters_of
+from eee_testbed.analysis.report.plain_words import state_words
 from eee_testbed.analysis.report.report_data import ReportData
 from eee_testbed.analysis.report.series import Series, StatePoint, compared, joules_compared, series_of
 
@@ -49,9 +49,9 @@ class Change:
 
     @property
     def beside(self) -> str:
-        """The rest of the state, as text; "" if it has nothing else."""
+        """The rest of the state, in plain words; "" if it has nothing else."""
         rest = tuple(one for one in self.point.state if one[0] not in self.factors)
-        return state_text(rest) if rest else ""
+        return state_words(self.series.run.factors, rest) if rest else ""
 
     @property
     def meter_count(self) -> int:

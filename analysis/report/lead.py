@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from eee_testbed.analysis.configurations import state_text
 from eee_testbed.analysis.report.changes import Change, changes_of
 from eee_testbed.analysis.report.eee_effect import Effect, over_gaps
+from eee_testbed.analysis.report.plain_words import placed, state_words
 from eee_testbed.analysis.report.report_data import ReportData
 from eee_testbed.analysis.report.table import number
 
@@ -27,6 +27,7 @@ def _over_gaps(data: ReportData) -> str:
     with_interval = [one for one in effects if one.has_interval]
     if not with_interval:
         return ""
+    name = placed(name)
     worst = max(with_interval, key=lambda one: one.slower_percent.interval.value)
     cost = worst.slower_percent.interval
     if cost.low <= 0:
@@ -55,8 +56,8 @@ def _of_eee(data: ReportData) -> str:
     worst = max(with_interval or changes, key=lambda one: one.slower_percent.value)
     if not with_interval:
         size = f"{worst.slower_percent.value:+.2g} % in {worst.time.blocks} block{'s' * (worst.time.blocks > 1)}"
-        return f"What EEE costs {worst.name} is not known yet: {size} may be chance"
-    return f"EEE makes {worst.name} {_slower(worst)}{_energy(worst)}"
+        return f"What EEE costs {placed(worst.name)} is not known yet: {size} may be chance"
+    return f"EEE makes {placed(worst.name)} {_slower(worst)}{_energy(worst)}"
 
 
 def _of_others(data: ReportData) -> str:
@@ -65,8 +66,9 @@ def _of_others(data: ReportData) -> str:
     if not with_interval:
         return ""
     worst = max(with_interval, key=lambda one: abs(one.slower_percent.value))
-    setting = state_text(tuple(one for one in worst.point.state if one not in worst.base.state))
-    return f"With {setting}, {worst.name} is {_slower(worst)}{_energy(worst)}"
+    changed = tuple(one for one in worst.point.state if one not in worst.base.state)
+    setting = state_words(worst.series.run.factors, changed)
+    return f"With {setting}, {placed(worst.name)} is {_slower(worst)}{_energy(worst)}"
 
 
 def _slower(one: Change) -> str:

@@ -7,6 +7,7 @@ from eee_testbed.analysis.report.changes import Change, changes_of
 from eee_testbed.analysis.report.eee_effect import Effect, over_gaps
 from eee_testbed.analysis.report.findings.finding import Finding, listed, negated, span_of, with_unit
 from eee_testbed.analysis.report.measure import more_blocks_command, resume_command, sweep_command
+from eee_testbed.analysis.report.plain_words import placed
 from eee_testbed.analysis.report.report_data import ReportData, RunData, file_name, short_names
 from eee_testbed.analysis.report.table import number
 
@@ -27,10 +28,10 @@ def cost(data: ReportData) -> Finding:
         return _nothing(data)
     lead = max(groups, key=lambda key: len(groups[key]), default="")
     others = [name for name in changes if name != lead]
-    sentences = [_of_gaps(lead, groups[lead])] if lead else []
-    sentences += [_of_program(name, changes[name]) for name in others[:_MOST_PROGRAMS]]
+    sentences = [_of_gaps(placed(lead), groups[lead])] if lead else []
+    sentences += [_of_program(placed(name), changes[name]) for name in others[:_MOST_PROGRAMS]]
     if len(others) > _MOST_PROGRAMS:
-        sentences.append(f"The table has {listed(others[_MOST_PROGRAMS:])}.")
+        sentences.append(f"The table has {listed([placed(name) for name in others[_MOST_PROGRAMS:]])}.")
     if lead:
         keys = [f"{figure}-{groups[lead][0].file}" for figure in ("headline", "overhead")]
     else:
@@ -46,7 +47,9 @@ def _nothing(data: ReportData) -> Finding:
     """Whether nothing was tried, or nothing of it counts."""
     for run in data.runs:
         if tried := _tried(run):
-            which = f"{tried} ran with EEE on and off, but no configuration has a valid trial of both in one block"
+            which = (
+                f"{placed(tried)} ran with EEE on and off, but no configuration has a valid trial of both in one block"
+            )
             return Finding(_TOPIC, f"{which}: the table of trials that do not count says why.", (), resume_command(run))
     return Finding(_TOPIC, "no program ran with EEE on and off.", (), sweep_command(data))
 

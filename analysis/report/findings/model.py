@@ -3,6 +3,7 @@
 from eee_testbed.analysis.calibration import ProgramTime, RunTimeError
 from eee_testbed.analysis.report.findings.finding import Finding
 from eee_testbed.analysis.report.measure import fit_command
+from eee_testbed.analysis.report.plain_words import placed
 from eee_testbed.analysis.report.report_data import ReportData
 
 _TOPIC = "How well it is predicted"
@@ -21,7 +22,7 @@ def model(data: ReportData) -> Finding:
             fit_command(data),
         )
     name = max(sentences, key=lambda key: programs[key].configuration_count)
-    return Finding(_TOPIC, sentences[name].format(name=name), ("errors", "estimates", "parameters-run-time"))
+    return Finding(_TOPIC, sentences[name].format(name=placed(name)), ("errors", "estimates", "parameters-run-time"))
 
 
 def _errors(program: ProgramTime) -> str:

@@ -6,6 +6,7 @@ from eee_testbed.analysis.configurations import state_text
 from eee_testbed.analysis.report.changes import Change, changes_of
 from eee_testbed.analysis.report.findings.finding import Finding, negated, with_unit
 from eee_testbed.analysis.report.measure import more_blocks_command
+from eee_testbed.analysis.report.plain_words import placed, state_words
 from eee_testbed.analysis.report.report_data import ReportData, short_names
 from eee_testbed.analysis.report.table import number
 
@@ -39,11 +40,12 @@ def _of_links(one: Change) -> bool:
 
 
 def _words(one: Change, configuration: str) -> str:
-    first = state_text(one.base.state)
+    factors = one.series.run.factors
+    first = state_words(factors, one.base.state)
     longer = one.slower_percent.value >= 0
     percent = one.slower_percent if longer else negated(one.slower_percent)
     size = with_unit(percent, "%") if one.time.has_interval else f"{percent.value:.3g} %"
     times = f"{number(one.time.b.value)} s instead of {number(one.time.a.value)} s with {first}"
     where = "" if configuration == one.name else f" ({configuration})"
-    took = f"{one.name}{where} took {size} {'longer' if longer else 'less time'}: {times}"
-    return f"with {state_text(one.point.state)}, {took}, in {one.time.blocks} blocks"
+    took = f"{placed(one.name)}{where} took {size} {'longer' if longer else 'less time'}: {times}"
+    return f"with {state_words(factors, one.point.state)}, {took}, in {one.time.blocks} blocks"

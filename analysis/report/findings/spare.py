@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from eee_testbed.analysis.interval import Interval
 from eee_testbed.analysis.report.findings.finding import Finding, listed, with_unit
 from eee_testbed.analysis.report.measure import sweep_command
+from eee_testbed.analysis.report.plain_words import placed
 from eee_testbed.analysis.report.report_data import ReportData, RunData, Spread, file_name
 from eee_testbed.analysis.report.series import Series, StatePoint, performance, saved_percent, series_of, slower_percent
 from eee_testbed.analysis.report.table import number
@@ -36,7 +37,7 @@ def spare(data: ReportData) -> Finding:
     more = f" ({len(spares)} states and configurations were measured)" if len(spares) > 1 else ""
     return Finding(
         _TOPIC,
-        f"{which[:1].upper()}{which[1:]}, {name} {cost}; {saved}{more}.",
+        f"{which[:1].upper()}{which[1:]}, {placed(name)} {cost}; {saved}{more}.",
         (f"saving-{file_name(name)}", f"trade-{file_name(name)}"),
     )
 

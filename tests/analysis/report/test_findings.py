@@ -322,7 +322,10 @@ def test_a_doubt_is_told_once_where_it_is_first_met() -> None:
 @pytest.mark.slow
 def test_links_off_are_named_with_what_they_cost(tmp_path: Path) -> None:
     sentence = _found(write_run(tmp_path, write_regulation, write_probe), None)["Which links could be off"].sentence
-    assert re.match(r"With all trunks and uplink off, hpl 4x2 took 2[23]\.\d+ % \(.* to .*\) longer; ", sentence)
+    assert re.match(
+        r"With all trunks and uplink off, hpl on 4 hosts with 2 ranks each took 2[23]\.\d+ % \(.* to .*\) longer; ",
+        sentence,
+    )
     assert "less power" in sentence
 
 

@@ -29,13 +29,13 @@ def _program(blocks: int, on: float, watt: float | None = None) -> Callable[[Wri
 @pytest.mark.parametrize(
     ("parts", "sentence"),
     [
-        ((_program(3, 1.05),), r"EEE makes p 1x0 [45]\.?\d* % slower; what it saves was not measured"),
-        ((_program(3, 1.05, 45.0),), r"EEE makes p 1x0 [45]\.?\d* % slower, and saves 2[0-3] % of the .* energy"),
-        ((_program(3, 1.0),), r"EEE makes p 1x0 no slower than 3 blocks resolve \([\d.]+ %\); what it .*"),
-        ((_program(3, 0.9),), r"EEE makes p 1x0 (9|10|11)\.?\d* % faster; what .*"),
-        ((_program(1, 1.05),), r"What EEE costs p 1x0 is not known yet: \+[\d.]+ % in 1 block may be chance"),
-        ((write_alltoall,), r"EEE makes alltoall 4x1 up to 33 % slower, and saves .*% .*"),
-        ((write_regulation,), r"With trunks off, uplink off, hpl 4x2 is 23 % slower, and costs .*"),
+        ((_program(3, 1.05),), r"EEE makes p on 1 host [45]\.?\d* % slower; what it saves was not measured"),
+        ((_program(3, 1.05, 45.0),), r"EEE makes p on 1 host [45]\.?\d* % slower, and saves 2[0-3] % of the .* energy"),
+        ((_program(3, 1.0),), r"EEE makes p on 1 host no slower than 3 blocks resolve \([\d.]+ %\); what it .*"),
+        ((_program(3, 0.9),), r"EEE makes p on 1 host (9|10|11)\.?\d* % faster; what .*"),
+        ((_program(1, 1.05),), r"What EEE costs p on 1 host is not known yet: \+[\d.]+ % in 1 block may be chance"),
+        ((write_alltoall,), r"EEE makes alltoall on 4 hosts up to 33 % slower, and saves .*% .*"),
+        ((write_regulation,), r"With links of trunks off, links of uplink off, hpl on 4 hosts .* is 23 % slower, .*"),
         ((), NOTHING),
     ],
 )  # fmt: skip
@@ -54,7 +54,7 @@ def test_it_is_the_title_and_five_findings_follow(tmp_path: Path) -> None:
     text = page(data, report_of(data))
     title = re.search(r"<h1>(.*)</h1>", text)
     assert title is not None
-    assert title[1].startswith("EEE makes p 1x0")
+    assert title[1].startswith("EEE makes p on 1 host")
     first = text[text.index('id="findings"') : text.index('class="more"')]
     assert first.count("<dt") == 5
     assert "Lab virtual: study." in text

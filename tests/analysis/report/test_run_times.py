@@ -67,7 +67,9 @@ def halo(
 def test_a_program_without_counts_has_its_cost_with_an_interval(tmp_path: Path) -> None:
     folder = write_run(tmp_path, halo(3))
     found = _findings(folder)[_COST]
-    assert re.match(r"EEE makes halo 2x1 [45]\.\d+ % \(\S+ to \S+\) slower: \S+ s instead of \S+ s", found.sentence)
+    assert re.match(
+        r"EEE makes halo on 2 hosts [45]\.\d+ % \(\S+ to \S+\) slower: \S+ s instead of \S+ s", found.sentence
+    )
     assert "in 3 blocks" in found.sentence
     assert not found.command
     (change,) = changes_of(_data(folder))
@@ -117,7 +119,7 @@ def test_a_program_whose_calls_were_counted_at_one_gap_is_compared_by_block(tmp_
 
     folder = write_run(tmp_path, part)
     report = report_of(_data(folder))
-    assert re.match(r"EEE makes p 1x0 [23]\.\d+ % \(.* to .*\) slower: ", _findings(folder)[_COST].sentence)
+    assert re.match(r"EEE makes p on 1 host [23]\.\d+ % \(.* to .*\) slower: ", _findings(folder)[_COST].sentence)
     assert report.lead is not None
     assert "by configuration" in str([drawing.title for drawing in report.drawings])
 
@@ -163,10 +165,10 @@ def test_every_other_setting_is_a_finding(tmp_path: Path) -> None:
         halo(3, levels)(writer)
 
     folder = write_run(tmp_path, part)
-    assert "EEE makes halo 2x1" in _findings(folder)[_COST].sentence
+    assert "EEE makes halo on 2 hosts" in _findings(folder)[_COST].sentence
     sentence = _findings(folder)["What other settings change"].sentence
-    assert "with eee on, speed 100, halo 2x1 took 1" in sentence
-    assert "with eee off, speed 1000, in 3 blocks" in sentence
+    assert "with EEE on, links of speed at 100 Mb/s, halo on 2 hosts took 1" in sentence
+    assert "with EEE off, links of speed at 1,000 Mb/s, in 3 blocks" in sentence
     section = run_times(_data(folder))
     assert isinstance(section, Section)
     (table,) = section.tables
@@ -179,10 +181,12 @@ def test_eee_is_compared_in_each_other_state_even_if_all_of_them_save(tmp_path: 
     levels = [{"speed_mbps": speed, "eee": eee} for speed in (1000, 100) for eee in ("off", "on")]
     folder = write_run(tmp_path, halo(3, levels, metered=True))
     found = _findings(folder)[_COST]
-    assert re.match(r"EEE makes halo 2x1 \S+ % \(\S+ to \S+\) slower, most with speed_mbps \d+: ", found.sentence)
+    assert re.match(
+        r"EEE makes halo on 2 hosts \S+ % \(\S+ to \S+\) slower, most with links at \d+ Mb/s: ", found.sentence
+    )
     assert re.search(r"use[s]? \S+ % \(\S+ to \S+\) less energy", found.sentence)
     of_eee = [change for change in changes_of(_data(folder)) if change.of_eee]
-    assert [change.beside for change in of_eee] == ["speed_mbps 100", "speed_mbps 1000"]
+    assert [change.beside for change in of_eee] == ["links at 100 Mb/s", "links at 1,000 Mb/s"]
     assert all(change.saved_percent and change.saved_percent.half_width < 5 for change in of_eee), "drift cancels"
     assert "less time" in _findings(folder)["What other settings change"].sentence
 
@@ -190,7 +194,7 @@ def test_eee_is_compared_in_each_other_state_even_if_all_of_them_save(tmp_path: 
 def test_trials_that_do_not_count_are_not_called_missing(tmp_path: Path) -> None:
     folder = write_run(tmp_path, halo(3, state="invalid", why="it was late"))
     found = _findings(folder)[_COST]
-    assert "halo 2x1 ran with EEE on and off, but no configuration has a valid trial of both" in found.sentence
+    assert "halo on 2 hosts ran with EEE on and off, but no configuration has a valid trial of both" in found.sentence
     assert found.command == shlex.join(["eeectl", "run", str(folder), "--resume"])
     assert isinstance(run_times(_data(folder)), Missing)
 

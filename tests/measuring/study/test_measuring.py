@@ -257,7 +257,7 @@ def test_a_study_of_ones_own_program_is_about_that(tmp_path: Path, first_fit: _F
     rows = [line for line in console.export_text().splitlines() if "halo 2x2, slower with eee on" in line]
     assert "known" in rows[-1]
     found = report_of(read_report_data(folder.all_runs(), None, ""))
-    assert found.findings[0].sentence.startswith("EEE makes halo 2x2 ")
+    assert found.findings[0].sentence.startswith("EEE makes halo on 2 hosts with 2 ranks each ")
 
 
 def test_what_is_wanted_is_written_as_people_write_it() -> None:
