@@ -78,7 +78,7 @@ def _of_program(name: str, changes: Sequence[Change]) -> str:
     place += [worst.beside] if worst.beside else []
     which = f", most with {', '.join(place)}" if len(changes) > 1 else f", with {place[0]}" if place else ""
     times = f"{number(worst.time.b.value)} s instead of {number(worst.time.a.value)} s"
-    blocks = f"{worst.time.blocks} block{'' if worst.time.blocks == 1 else 's'}"
+    blocks = _blocks(worst)
     if not with_interval:
         return (
             f"With EEE, {name} took {times} ({worst.slower_percent.value:+.2g} %{which}) in {blocks}, "
@@ -93,6 +93,15 @@ def _of_program(name: str, changes: Sequence[Change]) -> str:
     else:
         sentence = f"With EEE, {name} was not slower as far as {blocks} resolve it ({size}{which}): {times}."
     return f"{sentence} {_saved(worst)}".strip()
+
+
+def _blocks(one: Change) -> str:
+    """In how many blocks both states were measured; of how many, where trials of the others do not count."""
+    planned = {trial.block for trial in one.series.run.trials if trial.what == "program"}
+    count = one.time.blocks
+    if 0 < count < min(len(planned), _ENOUGH_BLOCKS):
+        return f"{count} of {len(planned)} blocks (in the others a state has no valid trial)"
+    return f"{count} block{'' if count == 1 else 's'}"
 
 
 def _saved(one: Change) -> str:

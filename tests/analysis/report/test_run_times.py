@@ -264,3 +264,32 @@ def test_every_command_of_a_report_is_one(tmp_path: Path, name: str) -> None:
         first, *words = shlex.split(command)
         assert first == "eeectl"
         app.parse_args(words, exit_on_error=False, print_error=False)
+
+
+def _hpcc(valid_blocks: int) -> Callable[[Writer], None]:
+    def part(writer: Writer) -> None:
+        for block in range(3):
+            for eee, time_s in (("off", 16.0), ("on", 16.8)):
+                figures = [("hpl", 2e9 / time_s, "flop/s"), ("mpi_time", time_s + 0.01 * block, "s")]
+                counts = eee == "off" or block < valid_blocks
+                state = "valid" if counts else "invalid"
+                writer.write(
+                    {"eee": eee}, 17.0, figures=figures, block=block, program="hpcc", state=state,
+                    hosts=("n01", "n02"), ranks_per_host=2,
+                )  # fmt: skip
+
+    return part
+
+
+def test_a_program_with_one_time_a_trial_has_an_interval_from_three_blocks_on(tmp_path: Path) -> None:
+    sentence = _findings(write_run(tmp_path, _hpcc(3)))[_COST].sentence
+    assert re.match(r"EEE makes hpcc on 2 hosts .* 4\.9\d* % \(\S+ to \S+\) slower: .*, in 3 blocks\.", sentence)
+
+
+def test_blocks_whose_trials_do_not_count_are_why_there_is_no_interval(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, _hpcc(1))
+    sentence = _findings(folder)[_COST].sentence
+    assert "in 1 of 3 blocks (in the others a state has no valid trial), too few to know" in sentence
+    section = run_times(_data(folder))
+    assert isinstance(section, Section)
+    assert [cell_text(row[4]) for row in section.tables[0].rows] == ["\u2013", "5 (\u2013)"]
