@@ -223,4 +223,7 @@ class TwinLate(LabError):
 
     def __init__(self, late_us: float) -> None:
         self.late_us = late_us
-        super().__init__(f"the twin was {late_us:.0f} us late: use fewer ranks than cores or a slower program.")
+        super().__init__(
+            f"the twin was {late_us:.0f} us late: use fewer ranks than cores or a slower program, and let nothing else "
+            "keep this machine busy."
+        )

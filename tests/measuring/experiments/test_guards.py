@@ -197,6 +197,7 @@ def test_a_clock_that_is_stepped_and_a_twin_that_was_late_are_reported() -> None
     with TrialMonitor(_ALL, RunClock(_Jumping()), late) as watched:
         pass
     assert "the twin was 812 us late" in watched.violation
+    assert "let nothing else keep this machine busy" in watched.violation
     assert quiet.seen == late.seen == ["timed", "pace", "ended"]
 
 
