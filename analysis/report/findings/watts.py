@@ -57,8 +57,11 @@ def _cards(nodes: Mapping[str, NodePower]) -> str:
     if not savings:
         return ""
     name, saved = min(savings, key=lambda one: one[1].half_width)
-    others = [one.value for other, one in savings if other != name]
-    middles = f"; those of {len(others)} others {min(others):.2g} to {max(others):.2g} W" if others else ""
+    others = {other: one.value for other, one in savings if other != name}
+    least, most = min(others.values(), default=0.0), max(others.values(), default=0.0)
+    middles = f"; those of {len(others)} others {least:.2g} to {most:.2g} W" if others else ""
+    if len(others) == 1:
+        middles = f"; that of {next(iter(others))} {least:.2g} W"
     return f"The card of {name} saves {with_unit(saved, 'W')} asleep{middles}."
 
 

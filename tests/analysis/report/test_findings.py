@@ -107,6 +107,9 @@ def test_of_ports_that_were_never_shut_what_sleep_saves_is_said_and_of_cards(stu
     sentence = _found(study, fitted.model_copy(update={"power": power}))["What a port draws"].sentence
     assert "saves 0.4200 W (0.4116 to 0.4284) asleep; what it draws with its link up is not known" in sentence
     assert "The card of n02 saves 0.700 W (0.630 to 0.770) asleep; those of 2 others 0.6 to 0.9 W." in sentence
+    two = power.model_copy(update={"nodes": {name: nodes[name] for name in ("n01", "n02")}})
+    sentence = _found(study, fitted.model_copy(update={"power": two}))["What a port draws"].sentence
+    assert sentence.endswith("asleep; that of n01 0.9 W.")
 
 
 @pytest.mark.parametrize("truth", [0.0, 0.12])
