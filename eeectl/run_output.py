@@ -9,6 +9,7 @@ from eee_testbed.controller.model.state import Change
 from eee_testbed.eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
 from eee_testbed.eeectl.interactive import ask_person
 from eee_testbed.eeectl.journal_text import print_differences
+from eee_testbed.lab.errors import NeverMatched
 from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.measuring.experiments.experiment import Experiment
 from eee_testbed.measuring.experiments.validation import order_for
@@ -31,7 +32,7 @@ def print_result(result: "RunResult", *, as_json: bool) -> int:
         print_text(f"{outcome.valid} of {outcome.slots} trials are valid, {outcome.tried} were run: {result.folder}")
         if outcome.restored:
             print_text(outcome.restored)
-        if outcome.missing:
+        if outcome.missing and not isinstance(outcome.cause, NeverMatched):
             print_text(f"`eeectl run {result.folder} --resume` runs the {len(outcome.missing)} missing trials")
     if outcome.interrupted:
         return INTERRUPTED

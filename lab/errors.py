@@ -218,6 +218,10 @@ class RollbackFailed(LabError):
     """The rollback failed; only status, recover and adopt work until a person decides."""
 
 
+class NeverMatched(LabError):
+    """Trial after trial printed nothing like an expression of the user's; a resumed run would expect the same."""
+
+
 class TwinLate(LabError):
     """The twin fell behind the wall clock; what was measured meanwhile is invalid."""
 

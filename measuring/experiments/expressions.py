@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.errors import NeverMatched
 from eee_testbed.measuring.experiments.launch_job import OUTPUT
 from eee_testbed.measuring.experiments.measuring import Measured
 
@@ -34,6 +34,6 @@ class Expressions:
             )
 
     def require_hope(self) -> None:
-        """LabError if the trials so far say that no later one will match."""
+        """NeverMatched if the trials so far say that no later one will match."""
         if self._said:
-            raise LabError(self._said)
+            raise NeverMatched(self._said)

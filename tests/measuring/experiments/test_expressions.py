@@ -7,7 +7,7 @@ import pytest
 from eee_testbed.benchmarks.command import Command, CommandParameters
 from eee_testbed.benchmarks.figure_sets import FigureReader
 from eee_testbed.benchmarks.program import Answer, Placement
-from eee_testbed.lab.errors import LabError
+from eee_testbed.lab.errors import NeverMatched
 from eee_testbed.measuring.experiments.expressions import Expressions
 from eee_testbed.measuring.experiments.measuring import Measured
 
@@ -25,7 +25,7 @@ def test_the_second_trial_that_does_not_match_ends_the_run_in_one_sentence() -> 
     expressions.tried(_printed("loop took 3.1 seconds"), _TRIAL)
     expressions.require_hope()
     expressions.tried(_printed("loop took 3.2 seconds"), _TRIAL)
-    with pytest.raises(LabError) as ended:
+    with pytest.raises(NeverMatched) as ended:
         expressions.require_hope()
     said = str(ended.value)
     assert r"nothing like 'Time = ([\d.]+) s'" in said
@@ -51,5 +51,5 @@ def test_an_answer_that_is_never_right_counts_alike() -> None:
     expressions = Expressions()
     for _ in range(2):
         expressions.tried(Measured(0, 1, answer.right, answer.why, unmatched=answer.unmatched), _TRIAL)
-    with pytest.raises(LabError, match="Sum = 1"):
+    with pytest.raises(NeverMatched, match="Sum = 1"):
         expressions.require_hope()
