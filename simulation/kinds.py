@@ -22,6 +22,7 @@ RoutingName = Literal[
     "slac",
     "shortest",
     "up_down",
+    "trees",
 ]
 
 TrafficName = Literal[
@@ -58,6 +59,7 @@ ROUTINGS: Final[Mapping[RoutingName, str]] = {
     "slac": "hyperx of two dimensions: row first, where SLaC turns rows of links off",
     "shortest": "any: any shortest path, with a virtual channel for each hop",
     "up_down": "any: shortest of the paths that first go up, then down, in a spanning tree",
+    "trees": "lab with trees: along the tree of the host that sends, with a virtual channel for each hop",
 }
 
 PATTERNS: Final[Mapping[TrafficName, str]] = {

@@ -1,9 +1,11 @@
 """Networks to simulate: a topology's sizes, or a lab's inventory, in the form that the engine takes."""
 
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
 from pydantic import Field, model_validator
 
+from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.lab.topology import Topology as LabTopology
 from eee_testbed.simulation.part import ChannelCycles, Form, Index, Part, Size, SmallSize
@@ -174,6 +176,16 @@ class Graph(Part):
         return {"kind": "graph", "routers": self.routers, "nodes": self.nodes, "edges": edges}
 
 
+class LabTree(Part):
+    """Hosts of a lab, and the tree that what they send follows: a VLAN of multi-tree routing (Koibuchi et al. 2011)."""
+
+    hosts: list[str]
+    """Names; each host of the lab is in one tree."""
+
+    links: list[Size]
+    """Numbers of cables in cables.csv. Of a trunk of several cables the tree takes the first."""
+
+
 class OfLab(Part):
     """The switches, hosts and trunks of a lab's inventory; every cable of a trunk is a link."""
 
@@ -181,21 +193,60 @@ class OfLab(Part):
     lab: str
     """A lab's name or folder."""
 
+    trees: list[LabTree] | None = None
+    """For `routing: trees`, as `eeectl regulate` writes them into a run's levels."""
+
+    off: list[Size] = Field(default_factory=list)
+    """Trunks that are off: numbers of cables in cables.csv."""
+
     link_latency: ChannelCycles = 1
     """Cycles of a channel between routers."""
 
     def form(self) -> Form:
-        """For the engine. InventoryError if the inventory is wrong."""
+        """For the engine. InventoryError if the inventory is wrong, LabError if trees or trunks do not fit it."""
         topology = LabTopology.of(load_lab(find_lab(self.lab)))
         number = {name: index for index, name in enumerate(topology.switches)}
-        edges = [
-            (number[link.a.device], number[link.b.device], self.link_latency)
-            for trunk in sorted(topology.trunks)
+        unknown = sorted(
+            {*self.off, *(link for tree in self.trees or () for link in tree.links)} - topology.trunks.keys()
+        )
+        if unknown:
+            raise LabError(f"{self.lab} has no trunks {', '.join(map(str, unknown))}: take numbers of cables.csv.")
+        trunks = [trunk for trunk in sorted(topology.trunks) if trunk not in self.off]
+        cables = [
+            (trunk, (number[link.a.device], number[link.b.device], self.link_latency))
+            for trunk in trunks
             for link in topology.cables[trunk]
             if link.a.device != link.b.device
         ]
         nodes = [number[topology.homes[host].device] for host in topology.hosts]
-        return {"kind": "graph", "routers": len(number), "nodes": nodes, "edges": edges}
+        form: Form = {
+            "kind": "graph", "routers": len(number), "nodes": nodes, "edges": [edge for _, edge in cables]
+        }  # fmt: skip
+        if self.trees is None:
+            return form
+        first = {trunk: index for index, (trunk, _) in reversed(list(enumerate(cables)))}
+        return form | _trees(self.trees, first, list(topology.hosts))
+
+
+def _trees(trees: list[LabTree], edge_of: Mapping[int, int], hosts: list[str]) -> Form:
+    """The trees by their edges, and the tree of each host; LabError if a trunk is off or a host has no tree."""
+    tree_of: dict[str, int] = {}
+    for place, tree in enumerate(trees):
+        lacking = [link for link in tree.links if link not in edge_of]
+        if lacking:
+            raise LabError(
+                f"tree {place + 1} has trunks {', '.join(map(str, lacking))}, which are off: leave them out."
+            )
+        for host in tree.hosts:
+            if tree_of.setdefault(host, place) != place:
+                raise LabError(f"{host} is in trees {tree_of[host] + 1} and {place + 1}: name it in one.")
+    homeless = [host for host in hosts if host not in tree_of]
+    if homeless:
+        raise LabError(f"{', '.join(homeless)} are in no tree: name each host of the lab in one.")
+    return {
+        "trees": [[edge_of[link] for link in tree.links] for tree in trees],
+        "tree_of_node": [tree_of[host] for host in hosts],
+    }
 
 
 def _tree(children: list[int], parents: list[int], link_latency: int) -> Form:

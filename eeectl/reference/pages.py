@@ -266,10 +266,10 @@ def _simulations() -> str:
     )
     models: Models = [
         simulated.Description, networks.Torus, networks.KAryTree, networks.FatTree, networks.Tree,
-        networks.Dragonfly, networks.HyperX, networks.Graph, networks.OfLab, simulated.Router, simulated.Traffic,
-        simulated.Links, simulated.Consolidation, simulated.Stages, simulated.Rates, simulated.Energy, CalibrationUse,
-        simulated.Curve, simulated.Precision, jobs.Programs, jobs.Job, jobs.FileProgram, hosts.Hosts, jobs.Bound,
-        jobs.LogGops,
+        networks.Dragonfly, networks.HyperX, networks.Graph, networks.OfLab, networks.LabTree, simulated.Router,
+        simulated.Traffic, simulated.Links, simulated.Consolidation, simulated.Stages, simulated.Rates,
+        simulated.Energy, CalibrationUse, simulated.Curve, simulated.Precision, jobs.Programs, jobs.Job,
+        jobs.FileProgram, hosts.Hosts, jobs.Bound, jobs.LogGops,
     ]  # fmt: skip
     tables = _routings(), _traffic_kinds(), _placements(), _hosts()
     return _page("Simulation files", about, model_sections(models), *tables)

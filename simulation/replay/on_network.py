@@ -4,8 +4,9 @@ A lab's network has its switches, hosts and cables; its links are as fast as the
 frame: 1,440 bytes of a message, which take 1,530 bytes on the wire with the heads of TCP, IP and Ethernet and the gap
 between frames.
 
-Simplifications for labs: switches cut frames through, where real ones store them first. Packets go up and down one
-tree; they do not follow the trees of `eeectl apply`. All links are as fast as the slowest of the program's hosts.
+Simplifications for labs: switches cut frames through, where real ones store them first. On `lab:NAME` packets go up and
+down one tree, not those of `eeectl apply`: a simulation's file has them with `routing: trees`. All links are as fast as
+the slowest of the program's hosts.
 """
 
 from collections.abc import Sequence

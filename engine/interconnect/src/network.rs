@@ -137,6 +137,12 @@ impl Network {
         &self.shape
     }
 
+    /// With other parameters for routing to compute with.
+    #[must_use]
+    pub(crate) fn with_shape(self, shape: Shape) -> Self {
+        Self { shape, ..self }
+    }
+
     /// The longest channel, in cycles.
     #[must_use]
     pub fn longest_latency(&self) -> u32 {

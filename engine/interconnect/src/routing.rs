@@ -18,10 +18,12 @@
 //! | [`Algorithm::Staged`] | hyperx, 2 dimensions | 2 halves: to a row, and from it |
 //! | [`Algorithm::Shortest`] | any | one a hop |
 //! | [`Algorithm::UpDown`] | any | any |
+//! | [`Algorithm::GivenTrees`] | graph with trees | one a hop |
 
 mod cube;
 pub mod dependency;
 mod flat;
+mod given;
 mod group;
 mod table;
 mod upward;
@@ -73,11 +75,14 @@ pub enum Algorithm {
     Shortest,
     /// Shortest paths that first go up, then down, in a spanning tree from router 0 (Schroeder et al. 1991).
     UpDown,
+    /// Along the tree of the node that sends, as in multi-tree VLAN routing (Koibuchi et al. 2011); the virtual channel
+    /// is the number of hops behind.
+    GivenTrees,
 }
 
 impl Algorithm {
     /// All algorithms with their names.
-    pub const ALL: [(&'static str, Self); 16] = [
+    pub const ALL: [(&'static str, Self); 17] = [
         ("dor", Self::DimensionOrder),
         ("min_adaptive", Self::MinimalAdaptive),
         ("min_awake", Self::MinimalAwake),
@@ -94,6 +99,7 @@ impl Algorithm {
         ("slac", Self::Staged),
         ("shortest", Self::Shortest),
         ("up_down", Self::UpDown),
+        ("trees", Self::GivenTrees),
     ];
 
     /// The algorithm of a name.
@@ -131,7 +137,7 @@ pub struct Header {
     pub target: RouterId,
     /// What the algorithm remembers; 0 at the source.
     pub phase: u8,
-    /// An intermediate router; the target if there is none.
+    /// An intermediate router; the target if there is none. Along given trees: the number of the tree.
     pub via: RouterId,
 }
 
@@ -208,6 +214,7 @@ enum Relation {
     Upward(upward::Upward),
     Group(group::Group),
     Table(table::Table),
+    Given(given::Given),
 }
 
 impl Routing {
@@ -250,6 +257,9 @@ impl Routing {
             ) => Relation::Group(group::Group::new(network, dragonfly, algorithm, vcs)?),
             (Algorithm::Shortest | Algorithm::UpDown, _) => {
                 Relation::Table(table::Table::new(network, algorithm, vcs)?)
+            }
+            (Algorithm::GivenTrees, Shape::Graph(trees)) => {
+                Relation::Given(given::Given::new(network, trees, vcs)?)
             }
             (_, shape) => {
                 return SimulationError::routing(format!(
@@ -319,12 +329,16 @@ impl Routing {
     /// The header of a new packet, before [`Self::start`].
     pub fn header(&self, source: NodeId, dest: NodeId) -> Header {
         let target = self.routers[dest as usize];
+        let via = match &self.relation {
+            Relation::Given(given) => given.tree_of(source),
+            _ => target,
+        };
         Header {
             source,
             dest,
             target,
             phase: 0,
-            via: target,
+            via,
         }
     }
 
@@ -342,6 +356,19 @@ impl Routing {
                     }
                 }
             }
+        }
+        if let Relation::Given(given) = &self.relation {
+            let source = self.routers[header.source as usize];
+            out.clear();
+            out.extend(
+                (0..)
+                    .zip(&self.routers)
+                    .filter(|&(_, &router)| router == source)
+                    .map(|(node, _)| Header {
+                        via: given.tree_of(node),
+                        ..header
+                    }),
+            );
         }
         if let Relation::Group(group) = &self.relation {
             group.starts(self.routers[header.source as usize], header, out);
@@ -390,6 +417,7 @@ impl Routing {
             Relation::Upward(upward) => upward.requests(router, header, out),
             Relation::Group(group) => group.requests(router, header, out),
             Relation::Table(table) => table.requests(router, header, out),
+            Relation::Given(given) => out.push(given.request(router, header)),
         }
     }
 
@@ -421,6 +449,7 @@ impl Routing {
             Relation::Flat(flat) => flat.only(router, header),
             Relation::Upward(upward) => upward.only(router, header),
             Relation::Group(group) => group.only(router, header),
+            Relation::Given(given) => Some(given.request(router, header)),
             _ => None,
         }
     }

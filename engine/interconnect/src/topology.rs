@@ -34,8 +34,8 @@ pub enum Shape {
     Dragonfly(Dragonfly),
     /// HyperX, flattened butterfly, complete graph.
     HyperX(HyperX),
-    /// Any graph; routing by tables.
-    Graph,
+    /// Any graph; routing by tables, or along given trees.
+    Graph(graph::Trees),
 }
 
 impl Shape {
@@ -48,7 +48,7 @@ impl Shape {
             Self::Tree(_) => "tree",
             Self::Dragonfly(_) => "dragonfly",
             Self::HyperX(_) => "hyperx",
-            Self::Graph => "graph",
+            Self::Graph(_) => "graph",
         }
     }
 }

@@ -6,6 +6,7 @@ use interconnect::network::Peer;
 use interconnect::rng::Rng;
 use interconnect::routing::dependency::{Proof, prove};
 use interconnect::routing::{Algorithm, Congestion, Header, Routing};
+use interconnect::topology::graph::{self, Edge};
 use interconnect::topology::{Dragonfly, Tree};
 use interconnect::traffic::Pattern;
 use interconnect::{Network, RouterParameters};
@@ -355,4 +356,45 @@ fn adaptive_ways_up_a_tree_carry_more_than_fixed_ones_and_sooner_than_random_one
     let [.., random] = found(Algorithm::TreeRandom, &Pattern::Uniform, 0.8);
     let [.., adaptive] = found(Algorithm::TreeAdaptive, &Pattern::Uniform, 0.8);
     assert!(adaptive < random, "{adaptive} {random}");
+}
+
+/// Three routers in a triangle with a node each. Nodes 0 and 1 send over router 1, node 2 over router 0.
+fn triangle(of_node: Vec<u32>, second: Vec<u32>) -> Result<Network, interconnect::SimulationError> {
+    let edges = [(0, 1), (1, 2), (2, 0)].map(|(one, other)| Edge {
+        one,
+        other,
+        latency: 1,
+    });
+    graph::build_with_trees(3, &[0, 1, 2], &edges, &[vec![0, 1], second], of_node)
+}
+
+#[test]
+fn packets_stay_in_the_tree_of_the_node_that_sent_them() {
+    let network = triangle(vec![0, 0, 1], vec![2, 0]).unwrap();
+    let routing = routing(&network, Algorithm::GivenTrees, 2);
+    let mut rng = Rng::new(1);
+    let hops: Vec<u32> = [(0, 1), (0, 2), (1, 2), (2, 0), (2, 1)]
+        .iter()
+        .map(|&(source, dest)| walk(&network, &routing, source, dest, &mut rng))
+        .collect();
+    assert_eq!(hops, [1, 2, 1, 1, 2]);
+    assert!(matches!(prove(&network, &routing), Proof::Acyclic { .. }));
+}
+
+#[test]
+fn trees_that_do_not_fit_are_refused() {
+    let message = |of_node, second| triangle(of_node, second).unwrap_err().to_string();
+    assert!(message(vec![0, 0], vec![2]).contains("each node needs one of the trees"));
+    assert!(message(vec![0, 0, 2], vec![2]).contains("each node needs one of the trees"));
+    assert!(message(vec![0, 0, 1], vec![3]).contains("a link that does not exist"));
+    let apart = triangle(vec![0, 0, 1], vec![2]).unwrap();
+    let refused = Routing::new(&apart, Algorithm::GivenTrees, 2).unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .contains("the tree of node 2 does not reach node 1")
+    );
+    let without = graph::build(1, &[0, 0], &[]).unwrap();
+    let refused = Routing::new(&without, Algorithm::GivenTrees, 1).unwrap_err();
+    assert!(refused.to_string().contains("has no trees"));
 }

@@ -60,7 +60,16 @@ pub(super) fn network(topology: &Bound<'_, PyDict>) -> PyResult<Network> {
                     latency,
                 })
                 .collect();
-            return graph::build(number("routers")?, &numbers("nodes")?, &edges).map_err(refused);
+            let (routers, nodes) = (number("routers")?, numbers("nodes")?);
+            return match topology.get_item("trees")? {
+                Some(trees) => {
+                    let trees: Vec<Vec<u32>> = trees.extract()?;
+                    let of_node = numbers("tree_of_node")?;
+                    graph::build_with_trees(routers, &nodes, &edges, &trees, of_node)
+                }
+                None => graph::build(routers, &nodes, &edges),
+            }
+            .map_err(refused);
         }
         _ => {
             return Err(SimulationError::new_err(format!(

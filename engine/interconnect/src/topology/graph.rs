@@ -1,5 +1,7 @@
 //! Any connected graph: a lab's own inventory, or a file.
 
+use std::collections::HashMap;
+
 use super::{LARGEST, Shape};
 use crate::error::SimulationError;
 use crate::network::{Builder, Network, RouterId, check_latency};
@@ -13,6 +15,58 @@ pub struct Edge {
     pub other: RouterId,
     /// Latency of either channel, in cycles.
     pub latency: u32,
+}
+
+/// Trees that packets follow, as VLANs of Ethernet switches have them: what a node sends stays in its tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trees {
+    /// The ports that send into the links of each tree: router, and number within it.
+    pub ports: Vec<Vec<(RouterId, u32)>>,
+    /// The tree of each node.
+    pub of_node: Vec<u32>,
+}
+
+/// As [`build`], with trees by the numbers of their edges, and the tree of each node.
+///
+/// # Errors
+/// As [`build`], and if an edge or a tree does not exist, or nodes lack their tree.
+pub fn build_with_trees(
+    routers: u32,
+    nodes: &[RouterId],
+    edges: &[Edge],
+    trees: &[Vec<u32>],
+    of_node: Vec<u32>,
+) -> Result<Network, SimulationError> {
+    if of_node.len() != nodes.len() || of_node.iter().any(|&own| own as usize >= trees.len()) {
+        return SimulationError::topology("trees: each node needs one of the trees");
+    }
+    let ends = ends_of(nodes, edges);
+    let mut ports = Vec::with_capacity(trees.len());
+    for tree in trees {
+        if tree.iter().any(|&edge| edge as usize >= edges.len()) {
+            return SimulationError::topology("trees: a tree has a link that does not exist");
+        }
+        ports.push(tree.iter().flat_map(|&edge| ends[edge as usize]).collect());
+    }
+    let built = build(routers, nodes, edges)?;
+    Ok(built.with_shape(Shape::Graph(Trees { ports, of_node })))
+}
+
+/// The two ports of each edge, as [`build`] gives them out.
+fn ends_of(nodes: &[RouterId], edges: &[Edge]) -> Vec<[(RouterId, u32); 2]> {
+    let mut taken: HashMap<RouterId, u32> = HashMap::new();
+    let mut next = |router: RouterId| {
+        let port = taken.entry(router).or_default();
+        *port += 1;
+        (router, *port - 1)
+    };
+    for &router in nodes {
+        next(router);
+    }
+    edges
+        .iter()
+        .map(|edge| [next(edge.one), next(edge.other)])
+        .collect()
 }
 
 /// The network of `routers` routers; `nodes` names the router of each node. Parallel links are allowed. The ports of a
@@ -65,7 +119,7 @@ pub fn build(routers: u32, nodes: &[RouterId], edges: &[Edge]) -> Result<Network
     for edge in edges {
         builder.join(next(edge.one), next(edge.other), edge.latency);
     }
-    let network = builder.build(Shape::Graph);
+    let network = builder.build(Shape::Graph(Trees::default()));
     if let Some(lost) = network
         .distances_from(0)
         .iter()
