@@ -12,6 +12,10 @@ counts no LPI and its meter is slower than a short program. The calls are replay
 * Shares of LPI and joules of the switch: of the run with EEE, from the end of MPI_Init to the last call, and of the
   replay of its own calls. Watts follow from the truth, as a calibration has them: base, ports, what remains in LPI.
 
+What a message costs its sender and its receiver depends on the machine (Open MPI's numbers here have none): the same
+time for both, with which the replay without EEE takes as long as it was recorded to take. Nothing is fitted to the run
+with EEE.
+
 MPI_Init returns at other times on other hosts. Ranks of the replay begin as much later. Prints JSON.
 """
 
@@ -19,7 +23,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -27,10 +31,12 @@ from typing import Any, Final
 import polars as pl
 
 from eee_testbed.analysis.calibration import Estimate, PortPower, SwitchPower
+from eee_testbed.lab.errors import LabError
 from eee_testbed.record.trials import Trial, read_trials
 from eee_testbed.simulation.description import Description, Links
 from eee_testbed.simulation.power_models import fitted
 from eee_testbed.simulation.replay.carried import carried_of, packet_bits
+from eee_testbed.simulation.replay.hosts import hosts_of
 from eee_testbed.simulation.replay.on_network import network_for, recorded_job
 from eee_testbed.simulation.replay.prediction import with_policy
 from eee_testbed.simulation.replay.program import Program, write_program
@@ -49,6 +55,9 @@ from evaluation.accuracy.miwa_live import require_root
 from evaluation.records import Figure
 
 _MBPS: Final = 1000
+_MOST_HOST_NS: Final = 400_000.0
+_FITTED_NS: Final = 100.0
+"""How close the cost of a message is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,9 @@ class Loop:
     program: str
     live_off_s: float
     live_on_s: float
+    host_us: float
+    """Cost of a send, and of a receive, fitted to the run without EEE."""
+
     replay_adds_s: float
     """By EEE, to the part that is timed."""
 
@@ -172,12 +184,19 @@ def loop_of(name: str, off: Trial, on: Trial, live: Live, scratch: Path) -> Loop
     """Replay a program's two trials beside what was seen of them."""
     about = PROGRAMS[name]
     without, with_eee = recorded(off), recorded(on)
-    base, slept = (replayed_on(live.lab, without.program, scratch, sleeping=own)[1] for own in (False, True))
-    described, own = replayed_on(live.lab, with_eee.program, scratch, sleeping=True)
+
+    def awake(host_ns: float) -> Replayed:
+        return replayed_on(live.lab, without.program, scratch, host_ns, sleeping=False)[1]
+
+    host_ns = fitted_cost(lambda cost_ns: awake(cost_ns).run_time_s, without.took_ns / 1e9)
+    base = awake(host_ns)
+    _, slept = replayed_on(live.lab, without.program, scratch, host_ns, sleeping=True)
+    described, own = replayed_on(live.lab, with_eee.program, scratch, host_ns, sleeping=True)
     return Loop(
         name,
         off.figures[about.figure].value,
         on.figures[about.figure].value,
+        host_ns / 1e3,
         about.share * (slept.run_time_s - base.run_time_s),
         without.took_ns / 1e9,
         base.run_time_s,
@@ -187,13 +206,34 @@ def loop_of(name: str, off: Trial, on: Trial, live: Live, scratch: Path) -> Loop
     )
 
 
-def replayed_on(lab: Path, program: Program, scratch: Path, *, sleeping: bool) -> tuple[Description, Replayed]:
-    """A program on the lab's network, with the truth's policy if links sleep."""
+def fitted_cost(run_time_s: Callable[[float], float], wanted_s: float) -> float:
+    """The cost of a send and a receive, ns, with which a replay takes so long; 0 if it takes longer without any.
+
+    The largest cost that is tried is returned if even that is too small.
+    """
+    low_ns, high_ns = 0.0, _MOST_HOST_NS
+    while high_ns - low_ns > _FITTED_NS:
+        middle_ns = (low_ns + high_ns) / 2
+        if run_time_s(middle_ns) < wanted_s:
+            low_ns = middle_ns
+        else:
+            high_ns = middle_ns
+    return low_ns
+
+
+def replayed_on(
+    lab: Path, program: Program, scratch: Path, host_ns: float = 0.0, *, sleeping: bool
+) -> tuple[Description, Replayed]:
+    """A program on the lab's network, with the truth's policy if links sleep, and a cost of each send and receive."""
     file = scratch / "loop.replay"
     write_program(file, program)
     description = network_for(f"lab:{lab}", _MBPS, recorded_job(file, 1))
-    cycle_ns = description.programs.cycle_ns if description.programs is not None else 1.0
-    asleep = with_policy(description, policy(cycle_ns / 1e3), nodes_too=True)
+    programs = description.programs
+    if programs is None:
+        raise LabError(f"{lab} has no programs.")
+    costs = hosts_of(programs.hosts).model_copy(update={"send_ns": host_ns, "receive_ns": host_ns})
+    changed = description.model_copy(update={"programs": programs.model_copy(update={"hosts": costs})})
+    asleep = with_policy(changed, policy(programs.cycle_ns / 1e3), nodes_too=True)
     return asleep, replay(asleep, 1, sleeping=sleeping)
 
 

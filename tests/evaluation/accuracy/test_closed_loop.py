@@ -13,7 +13,16 @@ from eee_testbed.simulation.replay.on_network import network_for
 from eee_testbed.simulation.replay.prediction import with_policy
 from eee_testbed.simulation.replay.replayed import replay
 from eee_testbed.twin.truth.truth_file import load_truth
-from evaluation.accuracy.closed_loop import Loop, Low, begun_apart, figures_of, policy, replayed_on, switch_power
+from evaluation.accuracy.closed_loop import (
+    Loop,
+    Low,
+    begun_apart,
+    figures_of,
+    fitted_cost,
+    policy,
+    replayed_on,
+    switch_power,
+)
 from evaluation.accuracy.loop_lab import FAMILY, prepare
 from evaluation.accuracy.loop_programs import PROGRAMS
 
@@ -57,6 +66,18 @@ def test_a_rank_that_began_later_computes_longer(tmp_path: Path) -> None:
     assert times[1] - times[0] == pytest.approx(2e-3, rel=0.01)
 
 
+def test_what_messages_cost_is_found_again(tmp_path: Path) -> None:
+    lab, _ = prepare(tmp_path, 4, PROGRAMS["alltoall"])
+    program = load_program(Job.model_validate({"program": HALO}).program)
+
+    def run_time_s(host_ns: float) -> float:
+        return replayed_on(lab, program, tmp_path, host_ns, sleeping=False)[1].run_time_s
+
+    assert fitted_cost(run_time_s, run_time_s(20_000)) == pytest.approx(20_000, abs=600)  # a cycle is 510 ns
+    assert fitted_cost(lambda _: 1.0, 0.5) == 0
+    assert fitted_cost(lambda _: 1.0, 2.0) == pytest.approx(400_000, abs=100)
+
+
 def test_the_calibration_has_the_truths_watts(tmp_path: Path) -> None:
     lab, _ = prepare(tmp_path, 4, PROGRAMS["alltoall"])
     truth = load_truth(lab / "twin" / "truth.yaml").switches.families[FAMILY].power
@@ -70,7 +91,7 @@ def test_the_calibration_has_the_truths_watts(tmp_path: Path) -> None:
 
 def loop(name: str, adds_s: float, replayed_share: float) -> Loop:
     low = Low(0.5, replayed_share, live_joule=10.0, replayed_joule=9.9)
-    return Loop(name, 0.20, 0.21, adds_s, 0.5, 0.49, 0.6, 0.606, low)
+    return Loop(name, 0.20, 0.21, 12.0, adds_s, 0.5, 0.49, 0.6, 0.606, low)
 
 
 def test_errors_are_relative_to_the_live_lab() -> None:
