@@ -150,6 +150,8 @@ def main() -> int:
     parser.add_argument("--grain-ns", type=float, default=670_000, help="of a million operations (default %(default)s)")
     parser.add_argument("--peaks", type=float, nargs="+", default=[_ABOVE, 3.0, 100.0], help="default %(default)s")
     given = parser.parse_args()
+    if min(given.order, given.chosen_by) < 1 or min(given.peaks) <= 1 or not given.grain_ns > 0:
+        parser.error("orders begin with 1, peaks lie above 1, the busiest channel's load, and a grain above 0.")
     topology = Topology.of(load_lab(find_lab(_LAB)))
     every = chosen(topology, hpl(given.chosen_by, given.grain_ns), given.peaks)
     table = rows(topology, hpl(given.order, given.grain_ns), every)
