@@ -14,6 +14,8 @@ from eee_testbed.twin.machine.statedir import CLOCK, StateDir
 
 _SAME_RATE: Final = 0.005
 _ROUNDED_FROM: Final = 2.0
+_LONG_MINUTES: Final = 1.0
+"""Who sees a rate like 1/474 does not see that a program of a second then runs for eight minutes."""
 
 
 class Daemon(Protocol):
@@ -94,7 +96,8 @@ class Lateness:
         """The rate of the lab's clock, such as "1/10 of the wall's pace"; empty at the wall's pace.
 
         Where it has changed since `begin`, the mean, such as "0.08 times the wall's pace on average"; in whole times
-        where that is fast, as then nobody times anything, and a run need not say each small change.
+        where that is fast, as then nobody times anything, and a run need not say each small change. Where a lab second
+        takes more than a minute, it is said how long.
         """
         rate, lab_ns, wall_ns = self._daemon.clock()
         lab_before_ns, wall_before_ns = self._times_ns
@@ -103,7 +106,11 @@ class Lateness:
             if abs(mean / Fraction(rate) - 1) > _SAME_RATE:
                 shown = f"{mean:.2g}" if mean < _ROUNDED_FROM else str(round(mean))
                 return f"{shown} times the wall's pace on average"
-        return "" if rate == "1" else f"{rate} {'of' if '/' in rate else 'times'} the wall's pace"
+        if rate == "1":
+            return ""
+        shown = f"{rate} {'of' if '/' in rate else 'times'} the wall's pace"
+        minutes = float(1 / Fraction(rate) / 60)
+        return f"{shown} (a second takes {minutes:.2g} min)" if minutes > _LONG_MINUTES else shown
 
     def wall_s(self) -> float:
         """The wall's monotonic time, s."""

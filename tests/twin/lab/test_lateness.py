@@ -43,6 +43,9 @@ def test_a_constant_rate_is_named_and_the_walls_is_not(clock: _Daemon) -> None:
     monitor.begin(timed=False)
     clock.go_on(3.0, "1/10", 0.1)
     assert monitor.pace() == "1/10 of the wall's pace"
+    monitor.begin(timed=False)
+    clock.go_on(3.0, "1/600", 1 / 600)
+    assert monitor.pace() == "1/600 of the wall's pace (a second takes 10 min)"
 
 
 def test_a_rate_that_changed_is_told_by_its_mean(clock: _Daemon) -> None:
