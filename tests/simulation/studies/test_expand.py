@@ -17,6 +17,7 @@ _WHOLE = {
     "beyond-bounds": 150,
     "beyond-gating": 27,
     "beyond-rates": 24,
+    "beyond-routings": 72,
     "beyond-sizes": 50,
     "beyond-switches": 18,
     "koibuchi-lab": 3,
