@@ -1,5 +1,5 @@
 # `make demo` and `make test` set the machine up first. `make check` is what one runs before a commit.
-.PHONY: demo check test dist site pages soak setup lint types clippy rust-test oldest-rust unit-check unit live alone walks bench clean
+.PHONY: demo check test dist site pages soak setup lint types clippy rust-test oldest-rust unit-check unit live alone smoke bench clean
 .DEFAULT_GOAL := demo
 SHELL := /bin/bash
 export PATH := $(HOME)/.cargo/bin:$(CURDIR)/.venv/bin:$(CURDIR)/.tools/bin:$(PATH)
@@ -28,7 +28,7 @@ endif
 
 test: setup
 	@tests/part.sh --new
-	@$(SIDE_BY_SIDE) clippy lint types rust-test oldest-rust unit pages && $(MAKE) --keep-going --no-print-directory live alone walks; status=$$?; tests/part.sh --show; exit $$status
+	@$(SIDE_BY_SIDE) clippy lint types rust-test oldest-rust unit pages && $(MAKE) --keep-going --no-print-directory live alone smoke; status=$$?; tests/part.sh --show; exit $$status
 
 setup:
 	@./setup.sh
@@ -63,11 +63,10 @@ live:
 	$(PART) "live tests" $(LIVE) -m "lab and not alone"
 
 alone:
-	$(PART) alone $(PYTEST) -m "alone and not smoke and not walk"
+	$(PART) alone $(PYTEST) -m "alone and not smoke"
 
-# Two at a time, as they mostly wait: blocks of pages, the longest first, beside scripts, which share a lab.
-walks:
-	$(PART) "walks, scripts" $(PYTEST) -n 2 --dist loadgroup -m "walk or smoke" tests/playbooks tests/docs tests/support
+smoke:
+	$(PART) "scripts" $(PYTEST) -m smoke
 
 # Wheels and source distributions in dist/.
 dist: setup

@@ -104,7 +104,6 @@ def reader(tmp_path: Path, rights: None) -> Iterator[Reader]:  # noqa: ARG001 - 
 
 @pytest.mark.lab
 @pytest.mark.alone
-@pytest.mark.walk
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_blocks_of_a_page_run_in_order(page: Path, reader: Reader) -> None:
     script = _SHELL + "".join(f"echo '## {one.place}'\n{reader.words(one.text)}" for one in run_blocks(page))

@@ -43,7 +43,6 @@ def test_what_a_night_records_is_a_claim() -> None:
 
 @pytest.mark.alone
 @pytest.mark.smoke
-@pytest.mark.xdist_group("scripts")
 @pytest.mark.parametrize("name", TRIED)
 def test_a_script_works(name: str, tmp_path: Path, rights: None) -> None:  # noqa: ARG001 - some bring a lab up
     words = [word.format(folder=tmp_path) for word in SCRIPTS[name].smoke or ()]

@@ -182,14 +182,14 @@ def test_frames_of_a_trial_are_late_by_less_than_the_bound(lab: _Lab, monkeypatc
         while True:
             before = lab.lateness()
             monitor.begin(timed=True)
-            lab.run("n02", "ping", "-q", "-i", "0.002", "-c", "100", lab.address(3))
+            lab.run("n02", "ping", "-q", "-i", "0.002", "-c", "25", lab.address(3))  # at 1/1000 that takes 50 s
             after = lab.lateness()
             if monitor.end() is None:
                 break
     counts = _delivered(before, after)
     uppers_us = [*after["bucket_upper_us"], float("inf")]
     late = sum(count for count, upper_us in zip(counts, uppers_us, strict=True) if upper_us > 2 * _BOUND_US)
-    assert sum(counts) >= 200
+    assert sum(counts) >= 50
     assert late <= 0.05 * sum(counts), (late, counts)
 
 
