@@ -21,7 +21,6 @@ _NOT_YET = {
     "replay-closed-loop-sleep",
     "replay-collectives",
     "simulate-two-processes",
-    "tcep-bound",
 }
 """Claims whose commands take long, or compare with another program. The page has them once they are recorded, and then
 they leave this list."""
