@@ -1,22 +1,15 @@
 //! TCEP in the packet engine: its laws, and beside the flit engine.
 
-use crate::networks::{flat, flit_engine, law_of_packets, packet_engine, routing};
+use crate::networks::{
+    cut_through, flat, flit_engine, law_of_packets, packet_engine, ports, routing,
+};
 use interconnect::consolidation::Consolidation;
 use interconnect::link::LinkPolicy;
-use interconnect::network::Peer;
 use interconnect::routing::Algorithm;
 use interconnect::tcep::LinkState;
 use interconnect::traffic::Pattern;
-use interconnect::{Network, PacketEngine, RouterParameters, Switching};
+use interconnect::{Network, PacketEngine};
 use proptest::prelude::*;
-
-fn parameters(packet_flits: u32) -> RouterParameters {
-    RouterParameters {
-        switching: Switching::CutThrough,
-        packet_flits,
-        ..RouterParameters::default()
-    }
-}
 
 fn quick() -> Consolidation {
     Consolidation {
@@ -29,26 +22,17 @@ fn quick() -> Consolidation {
 
 fn engine(network: &Network, flits: u32, load: f64, seed: u64) -> PacketEngine {
     let pal = Algorithm::PowerAware;
-    let mut engine = packet_engine(network, pal, parameters(flits), load, seed).unwrap();
+    let mut engine = packet_engine(network, pal, cut_through(flits), load, seed).unwrap();
     engine.set_links(LinkPolicy::default()).unwrap();
     engine
 }
 
 fn of_messages(network: &Network) -> PacketEngine {
-    let own = routing(network, Algorithm::PowerAware, parameters(4).vcs);
-    let mut engine = PacketEngine::of_messages(network.clone(), own, parameters(4), 1).unwrap();
+    let own = routing(network, Algorithm::PowerAware, cut_through(4).vcs);
+    let mut engine = PacketEngine::of_messages(network.clone(), own, cut_through(4), 1).unwrap();
     engine.set_links(LinkPolicy::default()).unwrap();
     engine.set_consolidation(quick()).unwrap();
     engine
-}
-
-/// Ports to other routers.
-fn ports(network: &Network) -> Vec<u32> {
-    (0..)
-        .zip(network.ports())
-        .filter(|(_, port)| matches!(port.peer, Peer::Port(_)))
-        .map(|(id, _)| id)
-        .collect()
 }
 
 fn count(network: &Network, engine: &PacketEngine, state: LinkState) -> usize {
@@ -156,7 +140,7 @@ fn both_engines_turn_off_as_many_links() {
             &network,
             Algorithm::PowerAware,
             &Pattern::Uniform,
-            parameters(1),
+            cut_through(1),
             load,
             3,
         );

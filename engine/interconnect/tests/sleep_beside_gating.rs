@@ -1,22 +1,15 @@
 //! Links that sleep beside links that TCEP turns off, in the packet engine: laws.
 
-use crate::networks::{flat, flit_engine, law_of_packets, packet_engine, sleepy};
+use crate::networks::{
+    cut_through, flat, flit_engine, law_of_packets, packet_engine, ports, sleepy,
+};
 use interconnect::consolidation::Consolidation;
 use interconnect::link::{LinkLedger, LinkPolicy, Mode, Timing};
-use interconnect::network::Peer;
 use interconnect::routing::Algorithm;
 use interconnect::tcep::LinkState;
 use interconnect::traffic::Pattern;
-use interconnect::{Network, PacketEngine, RouterParameters, Switching};
+use interconnect::{Network, PacketEngine};
 use proptest::prelude::*;
-
-fn parameters(packet_flits: u32) -> RouterParameters {
-    RouterParameters {
-        switching: Switching::CutThrough,
-        packet_flits,
-        ..RouterParameters::default()
-    }
-}
 
 fn quick() -> Consolidation {
     Consolidation {
@@ -50,22 +43,13 @@ fn network() -> Network {
     flat(&[4, 4], 2, 1).with_link_latency(3).unwrap()
 }
 
-/// Ports to other routers.
-fn ports(network: &Network) -> Vec<u32> {
-    (0..)
-        .zip(network.ports())
-        .filter(|(_, port)| matches!(port.peer, Peer::Port(_)))
-        .map(|(id, _)| id)
-        .collect()
-}
-
 fn engine(
     (flits, load, seed): (u32, f64, u64),
     links: LinkPolicy,
     tcep: Option<Consolidation>,
 ) -> PacketEngine {
     let pal = Algorithm::PowerAware;
-    let mut engine = packet_engine(&network(), pal, parameters(flits), load, seed).unwrap();
+    let mut engine = packet_engine(&network(), pal, cut_through(flits), load, seed).unwrap();
     engine.set_links(links).unwrap();
     if let Some(tcep) = tcep {
         engine.set_consolidation(tcep).unwrap();
@@ -287,7 +271,7 @@ fn the_flit_engine_refuses_and_says_which_engine_has_both() {
         &network(),
         algorithm,
         &Pattern::Uniform,
-        parameters(1),
+        cut_through(1),
         0.1,
         1,
     );

@@ -7,8 +7,27 @@ use interconnect::routing::{Algorithm, Routing};
 use interconnect::topology::graph::{Edge, build};
 use interconnect::topology::{Dragonfly, HyperX, Torus, Tree};
 use interconnect::traffic::{Destinations, Pattern};
-use interconnect::{FlitEngine, Network, PacketEngine, RouterParameters, SimulationError};
+use interconnect::{
+    FlitEngine, Network, PacketEngine, RouterParameters, SimulationError, Switching,
+};
 use proptest::prelude::*;
+
+pub fn cut_through(packet_flits: u32) -> RouterParameters {
+    RouterParameters {
+        switching: Switching::CutThrough,
+        packet_flits,
+        ..RouterParameters::default()
+    }
+}
+
+/// Ports to other routers.
+pub fn ports(network: &Network) -> Vec<u32> {
+    (0..)
+        .zip(network.ports())
+        .filter(|(_, port)| matches!(port.peer, Peer::Port(_)))
+        .map(|(id, _)| id)
+        .collect()
+}
 
 pub fn torus(radix: &[u32], wraps: bool) -> Network {
     trunked(radix, wraps, 1, 1)
