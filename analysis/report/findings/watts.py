@@ -58,11 +58,14 @@ def _cards(nodes: Mapping[str, NodePower]) -> str:
         return ""
     name, saved = min(savings, key=lambda one: one[1].half_width)
     others = {other: one.value for other, one in savings if other != name}
-    least, most = min(others.values(), default=0.0), max(others.values(), default=0.0)
-    middles = f"; those of {len(others)} others {least:.2g} to {most:.2g} W" if others else ""
-    if len(others) == 1:
-        middles = f"; that of {next(iter(others))} {least:.2g} W"
-    return f"The card of {name} saves {with_unit(saved, 'W')} asleep{middles}."
+    return f"The card of {name} saves {with_unit(saved, 'W')} asleep{_of_others(others)}."
+
+
+def _of_others(watts: Mapping[str, float]) -> str:
+    """What other hosts' cards save: one by its name, more by how many, and from least to most."""
+    if len(watts) > 1:
+        return f"; those of {len(watts)} others {min(watts.values()):.2g} to {max(watts.values()):.2g} W"
+    return "".join(f"; that of {name} {watt:.2g} W" for name, watt in watts.items())
 
 
 def _active(port: PortPower) -> Interval | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ruamel.yaml import YAML
 
 from tests.support.labs.lab_files import DELL, NETGEAR, ROOT, SmallLab, virtual_truth
 from tests.support.labs.lab_numbers import reserve
@@ -40,6 +41,15 @@ def write_two_switches(parent: Path, name: str, number: int) -> Path:
         tuple(f"pdu1,{outlet},{device}" for outlet, device in enumerate(_FED, 1)),
     )
     return lab.write(parent, name, virtual_truth())
+
+
+def cap_host(folder: Path, host: str, cpu_ratio: float) -> None:
+    """In the truth of a lab's folder, give a host a `cpu_ratio`."""
+    yaml, truth = YAML(typ="safe"), folder / "twin" / "truth.yaml"
+    content = yaml.load(truth.read_text(encoding="utf-8"))
+    content["nodes"].setdefault("overrides", {})[host] = {"cpu_ratio": cpu_ratio}
+    with truth.open("w", encoding="utf-8") as stream:
+        yaml.dump(content, stream)
 
 
 @pytest.fixture(scope="session")

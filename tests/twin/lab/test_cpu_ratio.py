@@ -8,16 +8,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from statistics import median
 
 import pytest
-from ruamel.yaml import YAML
 
 from eee_testbed.lab.errors import LabError
 from eee_testbed.twin.machine.cgroups import find_cpu_hierarchy
 from tests.support.labs.lab_numbers import reserve
-from tests.support.labs.two_switches import Eeectl, write_two_switches
+from tests.support.labs.two_switches import Eeectl, cap_host, write_two_switches
 from tests.support.needs import lacking, needs_lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.alone]
@@ -48,14 +46,6 @@ def _spread(values: list[float]) -> float:
     return max(values) / min(values) - 1
 
 
-def _cap(truth: Path, host: str) -> None:
-    yaml = YAML(typ="safe")
-    content = yaml.load(truth.read_text(encoding="utf-8"))
-    content["nodes"].setdefault("overrides", {})[host] = {"cpu_ratio": _RATIO}
-    with truth.open("w", encoding="utf-8") as stream:
-        yaml.dump(content, stream)
-
-
 @contextmanager
 def _load(processes: int) -> Iterator[None]:
     running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
@@ -77,7 +67,7 @@ def times(eeectl: Eeectl, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         lacking(str(error))
     number = reserve()
     folder = write_two_switches(tmp_path_factory.mktemp("labs"), f"r{number}", number)
-    _cap(folder / "twin" / "truth.yaml", "n01")
+    cap_host(folder, "n01", _RATIO)
     done = eeectl("lab", "up", str(folder), "--rate", _RATES[0])
     assert done.returncode == 0, done.stderr
     times: _Times = {"n01": [], "n02": []}

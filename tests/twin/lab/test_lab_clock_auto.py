@@ -14,7 +14,6 @@ from statistics import median
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
 from eee_testbed.lab.errors import LabError
 from eee_testbed.twin.lab import lifecycle
@@ -22,7 +21,7 @@ from eee_testbed.twin.lab.lateness import DaemonOf, Lateness
 from eee_testbed.twin.machine.cgroups import find_cpu_hierarchy
 from eee_testbed.twin.machine.statedir import Journal, StateDir
 from tests.support.labs.lab_numbers import reserve
-from tests.support.labs.two_switches import Eeectl, write_two_switches
+from tests.support.labs.two_switches import Eeectl, cap_host, write_two_switches
 from tests.support.needs import lacking, needs_lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.alone]  # beside other labs the rate would be far lower
@@ -138,14 +137,6 @@ def _without_cpu_controller() -> str:
     return why
 
 
-def _cap(truth: Path, host: str) -> None:
-    yaml = YAML(typ="safe")
-    written = yaml.load(truth.read_text(encoding="utf-8"))
-    written["nodes"].setdefault("overrides", {})[host] = {"cpu_ratio": _RATIO}
-    with truth.open("w", encoding="utf-8") as stream:
-        yaml.dump(written, stream)
-
-
 @pytest.fixture(scope="module")
 def lab(eeectl: Eeectl, eeectl_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Lab]:
     """n01 has a cpu_ratio where control groups can keep it, the others have none."""
@@ -153,7 +144,7 @@ def lab(eeectl: Eeectl, eeectl_environment: dict[str, str], tmp_path_factory: py
     number = reserve()
     folder = write_two_switches(tmp_path_factory.mktemp("labs"), f"a{number}", number)
     if not _without_cpu_controller():
-        _cap(folder / "twin" / "truth.yaml", "n01")
+        cap_host(folder, "n01", _RATIO)
     done = eeectl("lab", "up", str(folder), "--rate", "auto")
     assert done.returncode == 0, done.stderr
     yield _Lab(folder, eeectl, eeectl_environment)
