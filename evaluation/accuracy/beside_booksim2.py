@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from math import sqrt
 from pathlib import Path
-from statistics import fmean, variance
+from statistics import fmean, median, variance
 from typing import TYPE_CHECKING, Any, Final
 
 from eee_engine import NetworkSimulation, network_facts
@@ -226,9 +226,14 @@ class Difference:
     mean: float
     half: float
 
+    @property
+    def sure(self) -> float:
+        """What remains of its size, whatever chance did; not less than 0."""
+        return max(0.0, abs(self.mean) - self.half)
+
     def exceeds(self, allowed: float) -> bool:
         """Whether it is more than allowed, whatever chance did."""
-        return abs(self.mean) - self.half > allowed
+        return self.sure > allowed
 
 
 def difference(theirs: Sequence[float], own: Sequence[float]) -> Difference:
@@ -246,12 +251,11 @@ def difference(theirs: Sequence[float], own: Sequence[float]) -> Difference:
 
 
 class Agreement:
-    """How many comparisons agreed so far, and which differed most, in percent."""
+    """How many comparisons agreed so far, and by how much they differ, in percent."""
 
     def __init__(self) -> None:
-        self._compared = 0
+        self._differences: list[Difference] = []
         self._failed = 0
-        self._most_percent = 0.0
 
     @property
     def failed(self) -> bool:
@@ -260,15 +264,24 @@ class Agreement:
 
     @property
     def figure(self) -> Figure:
-        """For the records: the largest difference, and how many were within what is allowed."""
-        held = f"{self._compared - self._failed} of {self._compared}"
-        return Figure(value=self._most_percent, held=held, n=self._compared)
+        """For the records: the median size, and how many were within what is allowed.
 
-    def add(self, difference: float, *, failed: bool) -> None:
-        """One more comparison; the difference is a share."""
-        self._compared += 1
+        Low and high are what chance leaves of the least and of the largest difference.
+        """
+        compared = len(self._differences)
+        sure = [100 * one.sure for one in self._differences]
+        return Figure(
+            value=100 * median(abs(one.mean) for one in self._differences),
+            low=min(sure),
+            high=max(sure),
+            held=f"{compared - self._failed} of {compared}",
+            n=compared,
+        )
+
+    def add(self, off: Difference, *, failed: bool) -> None:
+        """One more comparison."""
+        self._differences.append(off)
         self._failed += failed
-        self._most_percent = max(self._most_percent, 100 * difference, key=abs)
 
 
 class Kept:
@@ -336,7 +349,7 @@ def main() -> int:
                 late = " / ".join(f"{fmean(tail):.1f}" for tail in tails)
                 if abs(fmean(tails[1]) - fmean(tails[0])) > 1 and difference(*tails).exceeds(0.03):
                     failed, late = True, f"{late} FAILED"
-            agreement.add(off.mean, failed=failed)
+            agreement.add(off, failed=failed)
             means.append(f"{fmean(one.mean for one in theirs):.2f}")
             differences.append(f"{100 * off.mean:+.2f} ± {100 * off.half:.2f}{' FAILED' if failed else ''}")
         print(f"| {name} | {most:.2f} | {'; '.join(means)} | {'; '.join(differences)} | {late} |", flush=True)

@@ -151,7 +151,7 @@ def main() -> int:
             wanted, found = ([mean for mean, _ in side] for side in (flit, packet))
             off = difference(wanted, found)
             failed = off.exceeds(0.01 if share <= case.exact else 0.04)
-            agreement.add(off.mean, failed=failed)
+            agreement.add(off, failed=failed)
             late = " / ".join(f"{fmean(p99 for _, p99 in side):.1f}" for side in (flit, packet))
             print(
                 f"| {name} | {most:.3f} | {share:g} | {fmean(wanted):.2f} | {fmean(found):.2f} | "

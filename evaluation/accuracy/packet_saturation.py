@@ -18,7 +18,7 @@ from eee_engine import NetworkSimulation, network_facts
 from eee_testbed.simulation.description import Description
 from eee_testbed.simulation.point import begin
 from evaluation import recording
-from evaluation.accuracy.beside_booksim2 import Agreement, named
+from evaluation.accuracy.beside_booksim2 import Agreement, Difference, named
 from evaluation.accuracy.packet_engine import CASES, Case
 
 _WARM_UP: Final = 3_000
@@ -105,7 +105,7 @@ def main() -> int:
             flit, packet = ([getattr(one, figure) for one in side] for side in runs)
             off = _off(flit, packet)
             failed = abs(off) > _WITHIN
-            agreement.add(off, failed=failed)
+            agreement.add(Difference(off, 0.0), failed=failed)
             print(
                 f"| {name} | {figure} | {fmean(flit):.4f} | {fmean(packet):.4f} | {100 * off:+.1f} %"
                 f"{' FAILED' if failed else ''} |",

@@ -16,9 +16,6 @@ _NOT_YET = {
     "interconnect-booksim2",
     "interconnect-packets",
     "interconnect-saturated",
-    "replay-closed-loop",
-    "replay-closed-loop-joules",
-    "replay-closed-loop-sleep",
     "replay-collectives",
     "simulate-two-processes",
 }
