@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eee_testbed.simulation.programs.counts import busiest_ns, made
 from eee_testbed.simulation.programs.loops import repeat, run_cycles, run_steps
 from eee_testbed.simulation.replay.calls import Call
 from eee_testbed.simulation.replay.rank_calls import ProgramWriter
 from tests.support.laws import law
+from tests.support.traffic import busiest_ns, made
 
 
 def _writer() -> ProgramWriter:

@@ -7,11 +7,10 @@ import polars as pl
 import pytest
 
 from eee_testbed.simulation.programs import alltoall, graph500, gromacs, namd, random_access, stencil, subcom_a2a
-from eee_testbed.simulation.programs.counts import busiest_ns, made
 from eee_testbed.simulation.programs.table import GENERATORS, program_of
 from eee_testbed.simulation.replay.calls import SENDS, Call
 from eee_testbed.simulation.replay.program import Program
-from tests.support.traffic import called, sent
+from tests.support.traffic import busiest_ns, called, made, sent
 
 _SMALL = {
     "amg": {"solves": [2], "procs": [2, 3, 2]},
