@@ -19,6 +19,7 @@ from eee_testbed.lab.fitting_table import print_table
 from eee_testbed.simulation.description import Description
 from eee_testbed.simulation.pool import Pool
 from eee_testbed.simulation.replay.comparison import Compared, Machine, compared
+from eee_testbed.simulation.replay.computing import fit_computing
 from eee_testbed.simulation.replay.replayed import Replayed
 from eee_testbed.simulation.replay.results import REPLAYS, ReplayResults
 from eee_testbed.simulation.replay.search import Asked, Search, Tried, best, candidates
@@ -84,6 +85,19 @@ def best_policy(description: Description, folder: Path, pool: Pool, bound_percen
             if chosen
             else f"no policy slows the programs down by {bound_percent:g} % or less: allow more with --bound-slowdown."
         )
+    return DONE
+
+
+def scale_computing(description: Description, run_time_s: float, *, as_json: bool) -> int:
+    """Print the `compute_scale` of each job with which the programs take so long; the exit status."""
+    fitted = fit_computing(description, run_time_s)
+    if as_json:
+        print(json.dumps(asdict(fitted), indent=1))
+        return DONE
+    jobs = description.programs.jobs if description.programs else []
+    for number, (job, scale) in enumerate(zip(jobs, fitted.compute_scale, strict=True)):
+        print(f"job {number} ({job.name or job.program.kind}): compute_scale: {scale:.6g}")
+    print(f"With links always on the programs then take {fitted.run_time_s:.6g} s ({fitted.replays} replays).")
     return DONE
 
 

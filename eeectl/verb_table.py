@@ -191,7 +191,7 @@ VERBS: Final = (
         "trace",
         "eee_testbed.eeectl.verbs.trace:trace_app",
         "analyse",
-        "Import traces of MPI programs as replay files, and show what such a file holds.",
+        "Make, show and export replay files: the MPI calls of programs.",
     ),
     Verb(
         "watch",

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -23,6 +24,9 @@ from eee_testbed.simulation.pool import Pool, first_of_mpi, local_pool, mpi_pool
 from eee_testbed.simulation.studies.study import is_study
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+
     from eee_testbed.simulation.description import Description
     from eee_testbed.simulation.point import Point
     from eee_testbed.simulation.report.data import SimulationData
@@ -53,6 +57,7 @@ def simulate(
     advise: Annotated[bool, Parameter(negative="")] = False,
     power: str | None = None,
     bound_slowdown: Annotated[float, Parameter(validator=Number(gte=0))] = 1.0,
+    run_time: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
     report: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
@@ -83,39 +88,50 @@ def simulate(
         Adds links with its hold, Ts and Tw, and energy with its watts, also of what --advise compares.
     bound_slowdown
         With --best: the slowdown that is allowed, in percent.
+    run_time
+        For a file with programs: say which compute_scale lets them take so many seconds with links always on.
     report
         Also make a page of the results, as `eeectl report FOLDER` does.
     as_json
         Print JSON.
 
     """
-    from eee_testbed.eeectl.replayed_programs import best_policy
+    from eee_testbed.eeectl.replayed_programs import best_policy, scale_computing
     from eee_testbed.eeectl.studies import StudyOptions, simulate_study_file
 
     if mpi and jobs > 1:
         raise LabError("--mpi takes as many processes as mpirun starts: leave --jobs out.")
-    if not mpi and mpi_processes() > 1:
-        if not first_of_mpi():
-            return DONE  # the first process says so, and its status is that of mpirun
-        raise LabError(f"mpirun started {mpi_processes()} processes that would all simulate the same: add --mpi.")
-    with mpi_pool() if mpi else local_pool(jobs) as pool:
+    with _pool(jobs, mpi=mpi) as pool:
         if pool is None:
-            return DONE  # all points are simulated
+            return DONE  # the first process of mpirun does the rest
         if is_study(file):
-            _refuse_for_studies(best=best, engine=engine is not None)
+            _refuse_for_studies({"--best": best, "--engine": engine is not None, "--run-time": run_time is not None})
             processes = mpi_processes() - 1 if mpi else jobs
             options = StudyOptions(whole=whole, advise=advise, report=report, as_json=as_json, power=power)
             return simulate_study_file(file, output, pool, processes, options)
         description = _description(file, engine, for_studies=_of_studies(whole=whole, advise=advise, power=power))
         folder = output or Path(_FOLDER) / description.name
-        if best and description.programs is None:
-            raise LabError("--best tries links' policies on programs: write programs in the simulation's file.")
+        if description.programs is None and (best or run_time is not None):
+            name = "--best" if best else "--run-time"
+            raise LabError(f"{name} is about programs: write programs in the simulation's file.")
         if description.programs is not None:
+            if run_time is not None:
+                return scale_computing(description, run_time, as_json=as_json)
             print(*_check(description), sep="\n", file=sys.stderr)
             if best:
                 return best_policy(description, folder, pool, bound_slowdown, as_json=as_json)
             return _simulate_programs(description, folder, pool, report=report, as_json=as_json)
         return _simulate(description, folder, pool, report=report, as_json=as_json)
+
+
+def _pool(jobs: int, *, mpi: bool) -> "AbstractContextManager[Pool | None]":
+    if mpi:
+        return mpi_pool()
+    if mpi_processes() < 2:
+        return local_pool(jobs)
+    if not first_of_mpi():
+        return nullcontext(None)
+    raise LabError(f"mpirun started {mpi_processes()} processes that would all simulate the same: add --mpi.")
 
 
 def _of_studies(*, whole: bool, advise: bool, power: str | None) -> str:
@@ -133,9 +149,9 @@ def _description(file: Path, engine: EngineName | Literal["auto"] | None, *, for
     return description if engine is None else description.model_copy(update={"engine": engine})
 
 
-def _refuse_for_studies(*, best: bool, engine: bool) -> None:
-    if best or engine:
-        name = "--best" if best else "--engine"
+def _refuse_for_studies(given: "Mapping[str, bool]") -> None:
+    name = next((name for name, is_given in given.items() if is_given), None)
+    if name is not None:
         raise LabError(f"{name} is for one simulation, and this file is a study: leave it out.")
 
 

@@ -1,4 +1,4 @@
-"""`eeectl trace ...`: import traces of MPI programs as replay files, and show what such a file holds."""
+"""`eeectl trace ...`: make replay files of traces or of generators, show what they hold, write them for other tools."""
 
 import json
 from dataclasses import asdict
@@ -12,6 +12,7 @@ from rich.table import Table
 from eee_testbed.eeectl.exit_status import DONE
 from eee_testbed.eeectl.lab_text import console
 from eee_testbed.eeectl.output_file import require_place
+from eee_testbed.eeectl.set_options import pairs
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
 from eee_testbed.lab.plain_text import one_line
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from eee_testbed.simulation.replay.program import Program
     from eee_testbed.simulation.replay.summary import Spread, Summary
 
-trace_app = App(name="trace", help="Import traces of MPI programs as replay files, and show what such a file holds.")
+trace_app = App(name="trace", help="Make, show and export replay files: the MPI calls of programs.")
 
 _SHOWN_COUNT: Final = 10
 """Pairs of ranks, and kinds of collective calls, that a person sees; --json has all."""
@@ -34,6 +35,7 @@ def import_(
     name: str = "",
     flops_per_s: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
     codes: Path | None = None,
+    ranks_per_node: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
 ) -> int:
     """Import a trace of an MPI program as a replay file.
 
@@ -53,11 +55,14 @@ def import_(
         Operations that a processor does in a second, for traces that count operations (SimGrid); default: 1e9.
     codes
         File with the numeric codes of a VEF trace.
+    ranks_per_node
+        Of recorded calls: ranks that followed each other on a node. The node's n and S depend on it (Miwa et al. 2023).
 
     """
+    from eee_testbed.simulation.replay.miwa import communication, recorded_calls
     from eee_testbed.simulation.replay.program import write_program
     from eee_testbed.simulation.replay.readers.reading import Options
-    from eee_testbed.simulation.replay.readers.table import import_trace
+    from eee_testbed.simulation.replay.readers.table import import_trace, is_recorded
     from eee_testbed.simulation.replay.summary import summary_of
 
     if not files:
@@ -71,8 +76,67 @@ def import_(
         f"{output}: {found.ranks} ranks, {found.calls:.0f} calls, {found.messages:.0f} messages of together "
         f"{_bytes(found.byte)}; `eeectl trace show {output}` shows more."
     )
+    if is_recorded(files, form):
+        node = communication(recorded_calls(files), program, ranks_per_node)
+        print(f"A node makes n = {node.call_count:.6g} calls, of S = {node.message_byte:.6g} B to other nodes each.")
     for sentence in program.assumed:
         print(f"Assumed: {sentence}")
+    return DONE
+
+
+@trace_app.command
+def generate(
+    kind: str,
+    *,
+    output: Annotated[Path, Parameter(name=("--output", "-o"))],
+    set_: Annotated[list[str] | None, Parameter(name="--set", negative_iterable="")] = None,
+) -> int:
+    """Write a generated program as a replay file. The reference page "Simulated programs" lists kinds and their keys.
+
+    Parameters
+    ----------
+    kind
+        Of program, such as stencil or hpl.
+    output
+        The replay file to write.
+    set_
+        Keys of the program: --set 'procs=[4, 2]' --set steps=10.
+
+    """
+    from eee_testbed.simulation.programs.given import parameters_of
+    from eee_testbed.simulation.programs.table import program_of
+    from eee_testbed.simulation.replay.program import write_program
+
+    require_place(output, "the program", "program.replay")
+    program = program_of(parameters_of(kind, dict(pairs(set_ or (), "--set steps=10"))))
+    write_program(output, program)
+    print(f"{output}: {kind}, {program.ranks} ranks; `eeectl trace show {output}` shows more.")
+    return DONE
+
+
+@trace_app.command
+def export(file: Path, /, *, output: Annotated[Path, Parameter(name=("--output", "-o"))]) -> int:
+    """Write a replay file as an OTF2 archive, for tools that show traces.
+
+    A rank computes as the file says, and each call takes 1 us: nothing is simulated.
+
+    Parameters
+    ----------
+    file
+        A replay file.
+    output
+        Folder of the archive, which must not exist.
+
+    """
+    from eee_testbed.simulation.replay.otf2_writer import write_otf2
+    from eee_testbed.simulation.replay.program import read_program
+
+    program = read_program(file)
+    if output.exists():
+        raise LabError(f"{output} is there already: name a new folder with -o.")
+    if not output.parent.is_dir():
+        raise LabError(f"{output.parent} is not a folder, so {output.name} cannot be made: make it, or change -o.")
+    print(f"{write_otf2(program, output)}: {program.ranks} ranks of {program.name}")
     return DONE
 
 

@@ -1,4 +1,4 @@
-"""Programs as OTF2 archives, with the records that Score-P would have written: for tools that show traces, and tests.
+"""Programs as OTF2 archives, with the records that Score-P would have written: for tools that show traces.
 
 Nothing is simulated: a rank computes as the program says, and each call takes `CALL_NS`, so messages do not cross in
 time as in a recording. Loops are written out. What a recording does not hold is lost: messages to MPI_PROC_NULL, and

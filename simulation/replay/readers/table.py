@@ -102,6 +102,11 @@ def format_of(path: Path) -> str:
     raise UnreadableFile(str(path), 0, "looks like none of the formats", f"say --format ({', '.join(FORMATS)})")
 
 
+def is_recorded(files: Sequence[Path], name: str) -> bool:
+    """Whether the files of a trace, or their folder, are of the recorder; `name` as for `import_trace`."""
+    return name == RECORDED or (not name and format_of(files_of(files)[0]) == RECORDED)
+
+
 def import_trace(files: Sequence[Path], name: str, options: Options) -> Program:
     """The program of a trace, checked; `name` is the format, or empty to recognise it by the first file."""
     if not files:

@@ -94,3 +94,22 @@ def test_the_best_policy_is_named(file: Path, capsys: pytest.CaptureFixture[str]
     file.write_text(ring, encoding="utf-8")
     assert eeectl(["simulate", str(file), "--best"]) != 0
     assert "write programs" in capsys.readouterr().err
+
+
+def test_computing_is_scaled_to_a_run_time(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert eeectl(["simulate", str(file), "--run-time", "0.5", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["run_time_s"] == pytest.approx(0.5, rel=1e-4)
+    (scale,) = found["compute_scale"]
+    file.write_text(_FILE.replace("random}", f"random, compute_scale: {scale!r}}}"), encoding="utf-8")
+    assert eeectl(["simulate", str(file), "--run-time", "0.5"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == f"job 0 (stencil): compute_scale: {scale:.6g}"
+    assert eeectl(["simulate", str(file), "--run-time", "1e-9"]) == 1
+    assert "messages alone take" in capsys.readouterr().err
+
+
+def test_a_run_time_is_of_programs(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ring = "name: ring\nnetwork: {kind: torus, radix: [4]}\nrouting: dor\nrouter: {vcs: 2}\nloads: [0.1]\n"
+    file.write_text(ring, encoding="utf-8")
+    assert eeectl(["simulate", str(file), "--run-time", "1"]) == 1
+    assert "--run-time is about programs: write programs" in capsys.readouterr().err

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 from eee_testbed.eeectl.cli import run as eeectl
+from eee_testbed.simulation.programs.stencil import Stencil
+from eee_testbed.simulation.programs.table import program_of
 from eee_testbed.simulation.replay.program import read_program, write_program
+from eee_testbed.simulation.replay.summary import summary_of
+from tests.support.recorded_bytes import write_recorded
 from tests.support.replay_programs import ring
 
 _TRACE = "0 init\n1 init\n0 compute 2000\n0 send 1 0 1e6\n1 recv 0 0 1e6\n0 barrier\n1 barrier\n"
@@ -47,6 +51,36 @@ def test_what_it_shows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert found["pairs"][0] == {"source": 0, "target": 1, "messages": 1000.0, "byte": 1000.0 * (1 << 40)}
 
 
+def test_a_generated_program_is_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["generate", "stencil", "--set", "procs=[4, 2]", "--set", "steps=3", "--set", "variant=chatterbug"]
+    assert eeectl(["trace", *words, "-o", "s.replay"]) == 0
+    assert capsys.readouterr().out.startswith("s.replay: stencil, 8 ranks;")
+    parameters = Stencil(procs=[4, 2], steps=3)
+    assert read_program(folder / "s.replay").calls.equals(program_of(parameters).calls)
+
+
+def test_a_file_is_exported_and_comes_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_program(folder / "r", ring(ranks=4, size=100, passes=3))
+    assert eeectl(["trace", "export", "r", "-o", "archive"]) == 0
+    assert eeectl(["trace", "import", "archive/traces.otf2", "-o", "back"]) == 0
+    found = [summary_of(read_program(folder / name)) for name in ("r", "back")]
+    assert found[0].pairs == found[1].pairs
+    assert found[0].by_call == found[1].by_call
+    capsys.readouterr()
+    assert eeectl(["trace", "export", "r", "-o", "archive"]) == 1
+    assert "archive is there already: name a new folder with -o." in capsys.readouterr().err
+
+
+def test_n_and_s_of_recorded_calls_depend_on_the_ranks_of_a_node(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_recorded(folder)
+    assert eeectl(["trace", "import", ".", "-o", "x.replay"]) == 0
+    assert "A node makes n = 9 calls, of S = 85.1111 B to other nodes each.\n" in capsys.readouterr().out
+    assert eeectl(["trace", "import", ".", "-o", "x.replay", "--ranks-per-node", "2"]) == 0
+    assert "A node makes n = 18 calls, of S = 0 B to other nodes each.\n" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -57,6 +91,11 @@ def test_what_it_shows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
             ["import", "none", "-o", "x", "--format", "abc"],
             "the format abc is unknown: use otf2, dumpi, goal, ti, vef, recorder.",
         ),
+        (["generate", "no", "-o", "x"], "there is no generated program no: use hpl, random_access,"),
+        (["generate", "hpl", "--set", "x=1", "-o", "x"], "hpl has no key x: use grain_ns,"),
+        (["generate", "stencil", "--set", "procs=4", "-o", "x"], "stencil: procs: Input should be a valid list;"),
+        (["generate", "stencil", "-o", "no/x"], "no is not a folder, so x cannot be written"),
+        (["export", "none", "-o", "x"], "none cannot be read (No such file or directory): name a replay file."),
     ],
 )
 def test_refusals(words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
