@@ -15,7 +15,6 @@ _LONGEST = 120
 _NOT_YET = {
     "interconnect-booksim2",
     "interconnect-packets",
-    "interconnect-saturated",
     "replay-collectives",
     "simulate-two-processes",
 }
