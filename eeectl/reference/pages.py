@@ -166,7 +166,11 @@ def _program(one: Program) -> str:
 
 def _nodes() -> str:
     about = (
-        "What `eeectl doctor LAB` looks for on the nodes of a lab, over SSH. `playbooks/nodes.yml` installs it.\n"
+        "* Linux: the playbook knows Debian 12, Ubuntu 24.04 and Rocky Linux 9.\n"
+        "* An SSH server that lets the inventory's `ansible_user` in by key; for MPI programs also from node to node.\n"
+        "* Two ports: one in the management network, one that is cabled to a switch of the lab.\n"
+        '* What the table lists: rows with "yes" in any case, CAP_NET_RAW or a login as root for `eeectl study`.\n\n'
+        "`playbooks/nodes.yml` sets all of this up but the cables, and `eeectl doctor LAB` checks the table over SSH.\n"
         "Commands and modules are those of the node's `python3`, rights those of its `agent_python`\n"
         "([inventory](inventory.md)).\n"
     )
