@@ -10,6 +10,8 @@ from evaluation.records import ROOT, Measurement, Record, read_records, write_re
 
 PAGE: Final = Path("docs", "performance.md")
 _LIMITS: Final = Path("evaluation", "limits.md")
+_FIRST: Final = ("study-hold", "study-wake", "demo-hold", "demo-hold-five")
+"""Records of what readers ask first: how well a hold time is found."""
 
 _HEAD: Final = f"""\
 # How true, how fast
@@ -25,7 +27,8 @@ A figure is of its commit, not of today's code. **Aged**: more than {MOST_COMMIT
 
 def page(records: Mapping[str, Record], limits: str) -> str:
     """The page of some records, but for those never measured; `limits` is Markdown that ends it."""
-    measured = [(record, record.shown) for record in records.values()]
+    ordered = [*(name for name in _FIRST if name in records), *(name for name in records if name not in _FIRST)]
+    measured = [(records[name], records[name].shown) for name in ordered]
     accuracy, speed, links = (
         [(record, shown) for record, shown in measured if record.kind == kind and shown is not None]
         for kind in ("accuracy", "speed", "links")

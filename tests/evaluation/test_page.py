@@ -49,6 +49,11 @@ def test_a_row_has_the_columns_of_its_kind(kind: str, row: str) -> None:
     assert row in page({"echoes": _record(_MEASURED | {"n": 3}, kind=kind)}, "")
 
 
+def test_the_hold_comes_first_whatever_its_file_is_called() -> None:
+    made = page({"echoes": _record(_MEASURED), "study-hold": _record(_MEASURED, claim="hold")}, "")
+    assert made.index("| hold |") < made.index("| echoes |")
+
+
 def test_a_row_says_that_its_claim_has_aged() -> None:
     assert "| 1234567 *, aged |" in page({"echoes": _record(_MEASURED, aged=True)}, "")
 
