@@ -51,6 +51,11 @@ try "eeectl fit" eeectl fit runs/study --output fitted.yaml
 grep -q 'hold_us' fitted.yaml
 try "eeectl report" eeectl report runs/study --calibration fitted.yaml --output report.html
 test -s report.html
+try "eeectl predict" eeectl predict runs/study --calibration fitted.yaml --at sleep_us=2000
+grep -q 'measured' output
+try "eeectl check --expect" eeectl check runs/study --expect 'time.slowdown < 50 %'
+try "eeectl check of a figure out of its limit" bash -c 'eeectl check runs/study --expect "trials.valid < 1"; [ $? -eq 4 ]'
+grep -q 'trials.valid' output
 cat >tiny.yaml <<'EOF'
 name: tiny
 network: {kind: torus, radix: [4, 4]}
@@ -58,6 +63,10 @@ routing: dor
 loads: [0.1]
 EOF
 try "eeectl simulate" eeectl simulate tiny.yaml
+.local/share/uv/tools/eee-testbed/bin/python -c '
+import sys
+text = open(f"{sys.prefix}/share/man/man1/eeectl.1").read()
+sys.exit(0 if text.startswith(".TH EEECTL 1") and ".SH" in text else "no manual page")'
 try "uninstall" tools/bin/uv tool uninstall --quiet eee-testbed
 hash -r
 if command -v eeectl; then say "eeectl is still there"; exit 1; fi
