@@ -14,6 +14,7 @@ from tests.support import ROOT
 
 _RELEASES = ROOT / "tests" / "support" / "releases"
 _FIRST = _RELEASES / "0.1.0"
+_SECOND = _RELEASES / "0.2.0"
 _RELEASED = re.findall(r"^## \[?([\d.]+)\]?", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
 
 
@@ -21,7 +22,8 @@ _RELEASED = re.findall(r"^## \[?([\d.]+)\]?", (ROOT / "CHANGELOG.md").read_text(
 def test_every_released_version_has_its_files_here(version: str) -> None:
     """Each is read; what the files of a version hold is asserted below."""
     folder = _RELEASES / version
-    assert open_run(folder / "run").trials().height > 0
+    for run in (folder / "run", *folder.glob("run-of-*")):
+        assert open_run(run).trials().height > 0
     assert open_calibration(folder / "calibration.yaml").links().height > 0
     for inventory in (folder / "inventory").iterdir():
         assert load_lab(inventory).switches
@@ -58,6 +60,32 @@ def test_a_calibration_of_the_first_version_reads_as_it_was_written() -> None:
 def test_an_inventory_of_the_first_version_is_the_lab_that_it_was(name: str, counts: tuple[int, ...]) -> None:
     lab = load_lab(_FIRST / "inventory" / name)
     assert (len(lab.switches), len(lab.hosts), len(lab.links), len(lab.strips)) == counts
+
+
+def test_runs_of_the_second_version_read_as_they_were_written() -> None:
+    run = open_run(_SECOND / "run")
+    assert run.trials()["factor_eee"].to_list() == ["on", "off", "off", "on"]
+    assert run.results().filter(trial=0, name="time").row(0)[3:] == (0.128667535, "s")
+    assert run.gaps()["gaps_count"].sum() == 1_994.0
+    echoes = open_run(_SECOND / "run-of-echoes")
+    assert sorted(echoes.trials()["state"]) == 5 * ["invalid"] + 6 * ["valid"]
+    assert (echoes.echoes().height, echoes.echoes()["rtt_ns"].null_count()) == (1650, 0)
+    power = open_run(_SECOND / "run-of-power")
+    assert power.trials().filter(factor_link="off").height == 2
+    watts = power.samples("watts").filter(feeds="sw2")["power_watt"]
+    assert (watts.median(), watts.len()) == (pytest.approx(27.49824), 118)
+
+
+def test_a_calibration_of_the_second_version_reads_as_it_was_written() -> None:
+    calibration = open_calibration(_SECOND / "calibration.yaml")
+    hold = calibration.links().filter(parameter="hold_us").row(0)
+    assert hold == ("n01-n02", "hold_us", "us", 976.2337, 935.8701, 1_223.065)
+    assert calibration.power().filter(of="sw1", parameter="base_watt")["value"].to_list() == [25.99416]
+
+
+def test_an_inventory_of_the_second_version_is_the_lab_that_it_was() -> None:
+    lab = load_lab(_SECOND / "inventory" / "small")
+    assert (len(lab.switches), len(lab.hosts), len(lab.links), len(lab.strips)) == (2, 4, 6, 1)
 
 
 def test_a_run_and_a_calibration_of_a_format_to_come_are_refused(tmp_path: Path) -> None:
