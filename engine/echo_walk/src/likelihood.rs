@@ -259,6 +259,28 @@ fn densities(
     [on_time, late]
 }
 
+/// The same over all that the echo before may have met: `each` is how likely either way is by which it was late.
+fn densities_all_ways(
+    walk: &Walk,
+    errors: &Errors,
+    seen: (f64, f64, f64),
+    (each, excess_us): (f64, f64),
+    likeliest: &mut Likeliest,
+) -> [f64; 2] {
+    let mut found = [0.0; 2];
+    for (way, prior) in [RECEIVED, MET[0], MET[1]]
+        .into_iter()
+        .zip([1.0 - 2.0 * each, each, each])
+    {
+        if prior > 0.0 {
+            let longer_us = way.map(|part| -part * excess_us);
+            let now = densities(walk, errors, seen, longer_us, (prior, likeliest));
+            found = [found[0] + prior * now[0], found[1] + prior * now[1]];
+        }
+    }
+    found
+}
+
 /// Densities of errors of echoes that met nothing asleep, as multiples of the highest: on time, and with one late frame.
 #[must_use]
 pub fn error_densities(left_us: &[f64], noise_us: f64) -> Vec<[f64; 2]> {
@@ -306,20 +328,8 @@ pub fn log_likelihood(observed: &Observed, sleepers: &[Sleeper], candidate: &Can
         } else {
             let mut likeliest = Likeliest::default();
             let seen = (*left, error_us, late_share);
-            let each = late_before / before / WAYS;
-            let mut found = [0.0; 2];
-            for (way, prior) in
-                [RECEIVED, MET[0], MET[1]]
-                    .into_iter()
-                    .zip([1.0 - 2.0 * each, each, each])
-            {
-                if prior > 0.0 {
-                    let longer_us = way.map(|part| -part * excess_us);
-                    let now = densities(&walk, &errors, seen, longer_us, (prior, &mut likeliest));
-                    found = [found[0] + prior * now[0], found[1] + prior * now[1]];
-                }
-            }
-            [on_time, late] = found;
+            let before = (late_before / before / WAYS, excess_us);
+            [on_time, late] = densities_all_ways(&walk, &errors, seen, before, &mut likeliest);
             if likeliest.longer_us != RECEIVED {
                 let [request_us, answer_us] = likeliest.longer_us;
                 delay_us = walk.settle(request_us, answer_us);

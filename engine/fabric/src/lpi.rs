@@ -373,6 +373,14 @@ impl Machine {
         self.forget_wake();
     }
 
+    /// What the hold ends in.
+    fn low(&self) -> Activity {
+        match self.mode {
+            Mode::Fast | Mode::Hybrid => Activity::Fast,
+            Mode::Off | Mode::Deep => Activity::Sleep,
+        }
+    }
+
     /// Advance to `to`, interval by interval.
     fn advance(&mut self, to: Ps) {
         loop {
@@ -383,11 +391,7 @@ impl Machine {
                     if to <= until {
                         return;
                     }
-                    let low = match self.mode {
-                        Mode::Fast | Mode::Hybrid => Activity::Fast,
-                        Mode::Off | Mode::Deep => Activity::Sleep,
-                    };
-                    self.enter(low, until);
+                    self.enter(self.low(), until);
                     self.totals.lpi_events += 1;
                 }
                 Activity::Sending | Activity::Waking => {

@@ -114,10 +114,7 @@ impl Destinations {
             }
             Pattern::Transpose => {
                 let needs = ("transpose needs an even power of two", 2);
-                Kind::Fixed(bits_moved(needs, nodes, |node, bits| {
-                    let half = bits / 2;
-                    (node >> half) | ((node & ((1 << half) - 1)) << half)
-                })?)
+                Kind::Fixed(bits_moved(needs, nodes, halves_swapped)?)
             }
             Pattern::Hotspots { nodes: hot, share } => hotspots(hot, *share, nodes)?,
             Pattern::NextGroup { size } if *size == 0 || nodes % size != 0 => {
@@ -203,6 +200,12 @@ fn bits_moved(
         return SimulationError::traffic(format!("{needs} of nodes, not {nodes}"));
     }
     Ok((0..nodes).map(|node| moved(node, bits)).collect())
+}
+
+/// The number with the halves of its bits swapped.
+fn halves_swapped(node: u32, bits: u32) -> u32 {
+    let half = bits / 2;
+    (node >> half) | ((node & ((1 << half) - 1)) << half)
 }
 
 fn hotspots(hot: &[NodeId], share: f64, nodes: u32) -> Result<Kind, SimulationError> {

@@ -1,16 +1,17 @@
 //! Messages of SNMP v1, v2c (RFC 1901) and v3 (RFC 3412): from a datagram to its response.
 
+mod reply;
+
 use std::time::Duration;
 
+use self::reply::ReplyTo;
 use crate::ber::{self, BerError, Prepender, Reader};
 use crate::config::{AgentConfig, ConfigError, SIZE_MAX_BYTE, SIZE_MIN_BYTE};
 use crate::counters::{Counters, UsmFailure, count};
-use crate::identity::{Own, USM_MODEL, VERSION_3, write_frame};
-use crate::keys::DIGEST_MAX_BYTE;
-use crate::pdu::{self, Access, Bind, Body, ErrorStatus, Kind, Outcome, Parsed, Request, Version};
+use crate::identity::{Own, USM_MODEL, VERSION_3};
+use crate::pdu::{self, Access, Bind, Body, ErrorStatus, Kind, Outcome, Parsed, Request};
 use crate::table::Table;
 use crate::usm::{self, Level, Parameters, User};
-use crate::value::Value;
 
 const REPORTABLE: u8 = 0b100;
 /// Source of the variables of an agent.
@@ -37,29 +38,6 @@ pub struct PendingSet {
     pub binds: Vec<Bind>,
     request_id: i32,
     reply_to: ReplyTo,
-}
-
-#[derive(Debug)]
-enum ReplyTo {
-    Community {
-        version: i32,
-        community: Vec<u8>,
-    },
-    User {
-        message_id: i32,
-        user: Option<usize>,
-        level: Level,
-        size_max_byte: usize,
-    },
-}
-
-impl ReplyTo {
-    fn version(&self) -> Version {
-        match self {
-            Self::Community { version: 0, .. } => Version::V1,
-            _ => Version::V2,
-        }
-    }
 }
 
 /// An SNMP agent: state of the protocol, no variables.
@@ -238,36 +216,17 @@ impl Agent {
                     } else {
                         0
                     };
-                    let report_level = if signer.is_some() {
-                        Level::Auth
-                    } else {
-                        Level::Open
-                    };
+                    let report_level = signer.map_or(Level::Open, |_| Level::Auth);
                     let variable = self.own.counters.refuse(why);
                     return Ok(self.report(reportable, variable, id, &reply(signer, report_level)));
                 }
             };
         let mut decrypted = Vec::new();
-        let scoped = if level == Level::Private {
-            decrypted.extend_from_slice(if tag == ber::OCTETS { data } else { &[] });
-            let key = self.users[user].privacy.as_ref();
-            let opened = key.zip(parameters.salt()).is_some_and(|(key, salt)| {
-                key.decrypt(parameters.boots, parameters.time_s, salt, &mut decrypted)
-            });
-            match Reader::new(&decrypted).inside(ber::SEQUENCE) {
-                Ok(scoped) if opened => scoped,
-                _ => {
-                    let variable = self.own.counters.refuse(UsmFailure::DecryptionError);
-                    return Ok(self.report(reportable, variable, 0, &reply(None, Level::Open)));
-                }
-            }
-        } else if tag == ber::SEQUENCE {
-            Reader::new(data)
-        } else {
-            return Err(BerError::Tag {
-                expected: ber::SEQUENCE,
-                found: tag,
-            });
+        let body = (tag, data);
+        let Some(scoped) = open(&self.users[user], level, &parameters, body, &mut decrypted)?
+        else {
+            let variable = self.own.counters.refuse(UsmFailure::DecryptionError);
+            return Ok(self.report(reportable, variable, 0, &reply(None, Level::Open)));
         };
         self.scoped_pdu(scoped, reportable, reply(Some(user), level), variables)
     }
@@ -348,137 +307,29 @@ impl Agent {
         );
         self.respond(outcome, pending.request_id, &pending.reply_to)
     }
+}
 
-    fn report(
-        &mut self,
-        wanted: bool,
-        (name, value): (Vec<u32>, Value),
-        request_id: i32,
-        reply_to: &ReplyTo,
-    ) -> Step {
-        if !wanted {
-            return Step::Silent;
-        }
-        let mut binding = Prepender::default();
-        value.prepend(&mut binding);
-        binding.oid(&name);
-        binding.wrap(ber::SEQUENCE, 0);
-        self.write(
-            pdu::REPORT,
-            (ErrorStatus::NoError, 0),
-            request_id,
-            reply_to,
-            Some(binding.written()),
-        );
-        Step::Answer
+/// The scoped PDU of a message, decrypted if need be. `None` if it cannot be decrypted.
+fn open<'a>(
+    user: &User,
+    level: Level,
+    parameters: &Parameters,
+    (tag, data): (u8, &'a [u8]),
+    decrypted: &'a mut Vec<u8>,
+) -> Result<Option<Reader<'a>>, BerError> {
+    if level == Level::Private {
+        decrypted.extend_from_slice(if tag == ber::OCTETS { data } else { &[] });
+        let opened = user.decrypt(parameters, decrypted);
+        let scoped = Reader::new(decrypted).inside(ber::SEQUENCE);
+        return Ok(scoped.ok().filter(|_| opened));
     }
-
-    fn respond(&mut self, outcome: Outcome, request_id: i32, reply_to: &ReplyTo) -> Step {
-        self.write(pdu::RESPONSE, outcome, request_id, reply_to, None);
-        let limit_byte = match reply_to {
-            ReplyTo::Community { .. } => self.own.size_max_byte,
-            ReplyTo::User { size_max_byte, .. } => *size_max_byte,
-        };
-        if self.out.size_byte() > limit_byte {
-            count(&mut self.own.counters.silent_drops);
-            return Step::Silent;
-        }
-        Step::Answer
+    if tag == ber::SEQUENCE {
+        return Ok(Some(Reader::new(data)));
     }
-
-    /// Maximum size of the variable bindings in a response.
-    fn room_byte(&self, reply_to: &ReplyTo) -> usize {
-        const LENGTH: usize = 4;
-        const INTEGER: usize = 6;
-        let (limit, frame) = match reply_to {
-            ReplyTo::Community { community, .. } => (
-                self.own.size_max_byte,
-                LENGTH + 3 + LENGTH + community.len(),
-            ),
-            ReplyTo::User {
-                size_max_byte,
-                user,
-                ..
-            } => {
-                let name = user.map_or(0, |user| self.users[user].name.len());
-                let global = 2 + 2 * INTEGER + 3 + 3;
-                let engine = LENGTH + self.own.engine_id.len();
-                let security =
-                    2 * LENGTH + engine + 2 * INTEGER + LENGTH + name + 2 + DIGEST_MAX_BYTE + 2 + 8;
-                let scoped = 2 * LENGTH + engine + 2 + 8;
-                (*size_max_byte, LENGTH + 3 + global + security + scoped)
-            }
-        };
-        limit.saturating_sub(frame + pdu::OVERHEAD_BYTE)
-    }
-
-    fn write(
-        &mut self,
-        tag: u8,
-        outcome: Outcome,
-        request_id: i32,
-        reply_to: &ReplyTo,
-        bindings: Option<&[u8]>,
-    ) {
-        let bindings = bindings.unwrap_or(self.body.bytes());
-        let out = &mut self.out;
-        out.clear();
-        match reply_to {
-            ReplyTo::Community { version, community } => {
-                pdu::prepend(out, tag, request_id, outcome, bindings);
-                out.element(ber::OCTETS, community);
-                out.integer(*version);
-                out.wrap(ber::SEQUENCE, 0);
-            }
-            ReplyTo::User {
-                message_id,
-                user,
-                level,
-                ..
-            } => {
-                let own = &self.own;
-                let user = user.map(|user| &self.users[user]);
-                let key = user
-                    .filter(|_| *level == Level::Private)
-                    .and_then(|user| user.privacy.as_ref());
-                let scoped = |out: &mut Prepender| {
-                    let mark = out.size_byte();
-                    pdu::prepend(out, tag, request_id, outcome, bindings);
-                    out.element(ber::OCTETS, &[]);
-                    out.element(ber::OCTETS, &own.engine_id);
-                    out.wrap(ber::SEQUENCE, mark);
-                };
-                scoped(out);
-                let mut salt = None;
-                if let Some(key) = key {
-                    let missing = out.size_byte().wrapping_neg() % key.block_byte();
-                    if missing > 0 {
-                        out.clear();
-                        out.raw(&[0; 8][..missing]);
-                        scoped(out);
-                    }
-                    self.salt_count = self.salt_count.wrapping_add(1);
-                    let fresh = key.salt(own.boots, self.salt_count);
-                    key.encrypt(own.boots, own.time_s, fresh, out.written_mut());
-                    out.wrap(ber::OCTETS, 0);
-                    salt = Some(fresh);
-                }
-                let signer = user
-                    .filter(|_| *level >= Level::Auth)
-                    .and_then(|user| user.auth.as_ref());
-                let name = user.map_or(&[][..], |user| &user.name);
-                write_frame(
-                    out,
-                    *message_id,
-                    *level,
-                    own,
-                    name,
-                    signer,
-                    salt.as_ref().map_or(&[][..], |salt| salt),
-                );
-            }
-        }
-    }
+    Err(BerError::Tag {
+        expected: ber::SEQUENCE,
+        found: tag,
+    })
 }
 
 /// request-id of a scoped PDU in plain text, 0 when it has none (RFC 3412 §7.1, step 3d).

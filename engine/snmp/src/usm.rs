@@ -92,6 +92,13 @@ impl User {
             _ => Level::Open,
         }
     }
+
+    /// Decrypts data in place by the parameters of its message. Whether it could: not without a key, or a salt of 8 bytes.
+    pub fn decrypt(&self, parameters: &Parameters, data: &mut [u8]) -> bool {
+        let key = self.privacy.as_ref();
+        key.zip(parameters.salt())
+            .is_some_and(|(key, salt)| key.decrypt(parameters.boots, parameters.time_s, salt, data))
+    }
 }
 
 /// msgSecurityParameters.

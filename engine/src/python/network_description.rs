@@ -13,13 +13,14 @@ use pyo3::types::PyDict;
 
 use super::error::{SimulationError, refused};
 
+fn field<'py>(what: &str, of: &Bound<'py, PyDict>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    of.get_item(name)?
+        .ok_or_else(|| SimulationError::new_err(format!("{what}: {name} is missing")))
+}
+
 /// A topology as Python writes it: a dictionary with a `kind` and the fields of that kind.
 pub(super) fn network(topology: &Bound<'_, PyDict>) -> PyResult<Network> {
-    let field = |name: &str| {
-        topology
-            .get_item(name)?
-            .ok_or_else(|| SimulationError::new_err(format!("topology: {name} is missing")))
-    };
+    let field = |name: &str| field("topology", topology, name);
     let number = |name: &str| field(name)?.extract::<u32>();
     let numbers = |name: &str| field(name)?.extract::<Vec<u32>>();
     let kind: String = field("kind")?.extract()?;
@@ -49,28 +50,7 @@ pub(super) fn network(topology: &Bound<'_, PyDict>) -> PyResult<Network> {
             trunk: number("trunk")?,
         }
         .build(),
-        "graph" => {
-            // Lists, too: a description that was kept comes back from JSON.
-            let edges: Vec<[u32; 3]> = field("edges")?.extract()?;
-            let edges: Vec<Edge> = edges
-                .into_iter()
-                .map(|[one, other, latency]| Edge {
-                    one,
-                    other,
-                    latency,
-                })
-                .collect();
-            let (routers, nodes) = (number("routers")?, numbers("nodes")?);
-            return match topology.get_item("trees")? {
-                Some(trees) => {
-                    let trees: Vec<Vec<u32>> = trees.extract()?;
-                    let of_node = numbers("tree_of_node")?;
-                    graph::build_with_trees(routers, &nodes, &edges, &trees, of_node)
-                }
-                None => graph::build(routers, &nodes, &edges),
-            }
-            .map_err(refused);
-        }
+        "graph" => return graph(topology),
         _ => {
             return Err(SimulationError::new_err(format!(
                 "topology: {kind:?} is unknown"
@@ -91,12 +71,34 @@ pub(super) fn network(topology: &Bound<'_, PyDict>) -> PyResult<Network> {
         .map_err(refused)
 }
 
+/// A graph of routers, its channels with latencies of their own, perhaps with trees.
+fn graph(topology: &Bound<'_, PyDict>) -> PyResult<Network> {
+    let field = |name: &str| field("topology", topology, name);
+    // Lists, too: a description that was kept comes back from JSON.
+    let edges: Vec<[u32; 3]> = field("edges")?.extract()?;
+    let edges: Vec<Edge> = edges
+        .into_iter()
+        .map(|[one, other, latency]| Edge {
+            one,
+            other,
+            latency,
+        })
+        .collect();
+    let routers = field("routers")?.extract::<u32>()?;
+    let nodes = field("nodes")?.extract::<Vec<u32>>()?;
+    match topology.get_item("trees")? {
+        Some(trees) => {
+            let trees: Vec<Vec<u32>> = trees.extract()?;
+            let of_node = field("tree_of_node")?.extract::<Vec<u32>>()?;
+            graph::build_with_trees(routers, &nodes, &edges, &trees, of_node)
+        }
+        None => graph::build(routers, &nodes, &edges),
+    }
+    .map_err(refused)
+}
+
 pub(super) fn pattern(traffic: &Bound<'_, PyDict>) -> PyResult<Pattern> {
-    let field = |name: &str| {
-        traffic
-            .get_item(name)?
-            .ok_or_else(|| SimulationError::new_err(format!("traffic: {name} is missing")))
-    };
+    let field = |name: &str| field("traffic", traffic, name);
     let kind: String = field("kind")?.extract()?;
     Ok(match kind.as_str() {
         "uniform" => Pattern::Uniform,
