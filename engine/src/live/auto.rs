@@ -1,5 +1,7 @@
 //! Sets the rate of a lab's clock by what is done in the lab: feeds the regulator of `lab_clock`.
 //!
+//! While nobody measures, the rate is the wall's whatever happens, and its thread waits until somebody does.
+//!
 //! It lives in the wall's time. What it sees: who measures, the lateness of a trial's deliveries, processor time of the
 //! hosts' control groups and of this process, and how long threads of the hosts waited for a processor
 //! (`/proc/PID/schedstat`).
@@ -14,7 +16,7 @@ use std::thread::JoinHandle;
 use lab_clock::regulator::{Observation, Regulator, TrialLateness, Work};
 use lab_clock::writer::now_ns;
 use lab_clock::{Bound, Keeper, Rate, raw};
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 
 use crate::live::control::Control;
 use crate::live::lateness::Lateness;
@@ -92,6 +94,8 @@ struct Shared {
     control: Arc<Control>,
     groups: PathBuf,
     state: Mutex<State>,
+    /// Somebody begins to measure, or the thread has to end.
+    begun: Condvar,
     ends: AtomicBool,
 }
 
@@ -156,6 +160,7 @@ impl Shared {
             state.workers.insert(process);
             state.regulator.forget();
         });
+        self.begun.notify_all();
     }
 
     fn hold(&self, process: i32, timed: bool) {
@@ -167,6 +172,7 @@ impl Shared {
             });
             state.trial = Some(Trial { process, window });
         });
+        self.begun.notify_all();
     }
 
     fn release(&self) -> Option<u64> {
@@ -184,6 +190,16 @@ impl Shared {
             state.regulator.prepare();
         }
         late_ns
+    }
+
+    /// Wait while nobody measures; whether that was so.
+    fn await_work(&self) -> bool {
+        let mut state = self.state.lock();
+        let waits = state.work() == Work::None;
+        while state.work() == Work::None && !self.ends.load(Ordering::Acquire) {
+            self.begun.wait(&mut state);
+        }
+        waits
     }
 
     /// Look at a trial, if there is one: at waits of processes that may end before it; and at who has ended.
@@ -236,8 +252,10 @@ impl Auto {
             clockwork,
             control,
             groups,
+            begun: Condvar::new(),
             ends: AtomicBool::new(false),
         });
+        shared.change(|_| ()); // the wall's pace, whatever it was
         let own = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("lab-clock-auto".into())
@@ -278,7 +296,11 @@ impl Auto {
 
 impl Drop for Auto {
     fn drop(&mut self) {
-        self.shared.ends.store(true, Ordering::Release);
+        {
+            let _state = self.shared.state.lock(); // else the thread may begin to wait after this
+            self.shared.ends.store(true, Ordering::Release);
+        }
+        self.shared.begun.notify_all();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -290,7 +312,14 @@ fn regulate(shared: &Shared) {
     let mut before = Counts::read(groups);
     let mut ticks = 0u32;
     let mut attended = false;
-    while !shared.ends.load(Ordering::Acquire) {
+    loop {
+        if shared.await_work() {
+            (before, ticks) = (Counts::read(groups), 0);
+            attended = terminal_is_open(groups);
+        }
+        if shared.ends.load(Ordering::Acquire) {
+            return;
+        }
         // SAFETY: a constant time, and no address to write to.
         unsafe {
             let clock = libc::CLOCK_MONOTONIC as usize;
