@@ -171,10 +171,9 @@ def unit_of(trials: Sequence[Trial], figure: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """Mean power of one trial, the sum of some meters; `half_watt` is half of its 95 % interval."""
+    """Mean power of one trial, the sum of some meters."""
 
     mean_watt: float
-    half_watt: float
     run_s: float
 
     @property
@@ -203,14 +202,13 @@ class Energies:
 
     def of(self, trial: Trial) -> Metered | None:
         """The energy of a trial; None if a meter does not resolve its window."""
-        watt, squares = 0.0, 0.0
+        watt = 0.0
         for strip, series in self._series:
             mean_watt = mean_watt_of(series, trial, self._facts, strip)
             if mean_watt is None:
                 return None
             watt += mean_watt.value
-            squares += mean_watt.half_width**2
-        return Metered(watt, float(np.sqrt(squares)), run_time_s(trial)) if self._series else None
+        return Metered(watt, run_time_s(trial)) if self._series else None
 
 
 def _measured() -> pl.Expr:

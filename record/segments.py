@@ -103,7 +103,6 @@ class SegmentWriter:
         self._number = max(segments_of(folder, table.name), default=0)
         self._file: int | None = None
         self._size_byte = 0
-        self.batch_count = 0
 
     def recover(self) -> tuple[str, ...]:
         """Close the open segments that an earlier writer left behind.
@@ -141,7 +140,6 @@ class SegmentWriter:
             os.ftruncate(self._file, self._size_byte)
             raise
         self._size_byte += len(data)
-        self.batch_count += len(batches)
 
     def close_segment(self) -> None:
         """Convert the open segment to Parquet. Without room for both it stays as it is, and another one begins."""
@@ -149,7 +147,7 @@ class SegmentWriter:
             return
         os.fsync(self._file)
         os.close(self._file)
-        self._file, self.batch_count = None, 0
+        self._file = None
         self._close_segment(self._folder / f"{self._table.name}-{self._number:05d}.{_OPEN}")
 
     def _close_segment(self, path: Path) -> None:

@@ -45,7 +45,7 @@ class LinkMode:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Times in state of idle intervals, one by one or summed; microseconds. `wakes` counts the wakes.
+    """Times in state of idle intervals, one by one; microseconds. `wakes` counts the wakes.
 
     The states add up to the intervals plus the delays: `active_us` is hold, `sleep_us` Ts, `wake_us` Tw.
     """
@@ -63,12 +63,6 @@ class Spent:
     def total_us(self) -> Floats:
         """Sum of all states."""
         return self.active_us + self.sleep_us + self.quiet_us + self.refresh_us + self.fast_us + self.wake_us
-
-    def weighed(self, counts: ArrayLike) -> "Spent":
-        """Sum over all intervals, each so many times."""
-        often = np.asarray(counts, dtype=float)
-        fields = (self.delay_us, self.active_us, self.sleep_us, self.quiet_us, self.refresh_us, self.fast_us)
-        return Spent(*(np.asarray(part @ often) for part in (*fields, self.wake_us, self.wakes)))
 
     def power_fraction(self, mode: LinkMode, busy_us: float = 0.0) -> float:
         """Mean power over these intervals and `busy_us` of transmitting, as a fraction of always active (IV.B)."""

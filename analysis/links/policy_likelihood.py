@@ -23,7 +23,6 @@ from eee_testbed.analysis.links.sleep_path import SleepPath
 from eee_testbed.analysis.links.structures import TIMES, Structure
 from eee_testbed.analysis.links.trial_levels import trial_offsets_us
 
-FREEDOM: Final = 3.0
 LEAST_NOISE_US: Final = 0.01
 _MOST_ERROR_US: Final = 10.0
 _LEAST_WAKE_US: Final = 1.0

@@ -26,14 +26,13 @@ _SURE_QUANTILE: Final = 0.975
 
 @dataclass(frozen=True, slots=True)
 class MeterPrecision:
-    """A meter's level and errors under a steady load.
+    """A meter's errors under a steady load.
 
     `noise_watt`: standard deviation of a fresh reading. `refresh_s`: period of fresh readings. `rounding_watt`:
-    standard uncertainty of the mean by rounding, which repetition does not reduce. `level_watt`: the mean.
+    standard uncertainty of the mean by rounding, which repetition does not reduce.
     """
 
     name: str
-    level_watt: float
     step_watt: float
     noise_watt: float
     refresh_s: float
@@ -56,14 +55,14 @@ class MeterPrecision:
         rare = changed.size < _rarely(time_s[-1], refresh_s)
         noise = noise * math.sqrt(changed.size / max(time_s[-1] / refresh_s, 1.0)) if rare else noise
         rounding = rounding_watt(watt, series.step_watt)
-        return cls(name, float(watt.mean()), series.step_watt, noise, refresh_s, rounding)
+        return cls(name, series.step_watt, noise, refresh_s, rounding)
 
     def window_watt(self, window_s: float) -> float:
         """Standard error of a window's mean power by noise.
 
         A meter with 0.2 W of noise and a fresh reading each second, in a window of 100 s:
 
-        >>> meter = MeterPrecision("pdu1", 30.0, 0.1, noise_watt=0.2, refresh_s=1.0, rounding_watt=0.0)
+        >>> meter = MeterPrecision("pdu1", 0.1, noise_watt=0.2, refresh_s=1.0, rounding_watt=0.0)
         >>> round(meter.window_watt(100.0), 6)
         0.02
         """

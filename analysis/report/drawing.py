@@ -108,10 +108,6 @@ class Drawing:
         """One column wide; its fonts are embedded, of a type that journals accept (Type 42)."""
         return self._file(self.figure, "pdf")
 
-    def with_caption(self, caption: str) -> Self:
-        """The same figure with another caption."""
-        return replace(self, caption=caption)
-
     def in_style(self, style: FigureStyle) -> Self:
         """Its files painted anew in another style; what the page shows stays."""
         wide = None if self.wide_figure is None else _painted(self.paint, style.page_inch, self.height_inch, style)

@@ -9,7 +9,6 @@ from eee_testbed.analysis.run_lab import lab_of_run
 from eee_testbed.benchmarks.table import PROGRAMS
 from eee_testbed.record.trials import Trial
 
-_CALIBRATION: Final = "calibration.yaml"
 _BLOCKS: Final = 3
 NOT_COUNTED: Final = "no program's calls of MPI were counted in valid trials with EEE on and off."
 _USUAL_PROGRAM: Final = "alltoall"
@@ -51,12 +50,7 @@ def resume_command(run: RunData) -> str:
 
 def fit_command(data: ReportData) -> str:
     """A calibration of the report's runs."""
-    return _command("fit", *(str(run.folder) for run in data.runs), "--output", _CALIBRATION)
-
-
-def report_command(data: ReportData) -> str:
-    """The report with a calibration."""
-    return _command("report", *(str(run.folder) for run in data.runs), "--calibration", _CALIBRATION)
+    return _command("fit", *(str(run.folder) for run in data.runs), "--output", "calibration.yaml")
 
 
 def _command(*words: str) -> str:

@@ -22,9 +22,6 @@ class Capabilities:
     vlans: int | None
     """Most VLANs at once, the default one included."""
 
-    eee_restarts_link: bool
-    """A change of EEE takes effect only when the link comes up anew; the driver's orders bounce it."""
-
     reserved_vids: frozenset[int] = frozenset()
     """VIDs that the family reserves."""
 

@@ -135,7 +135,7 @@ def test_a_meter_is_known_by_its_noise_its_step_and_its_refresh() -> None:
 
 
 def test_more_blocks_and_longer_windows_show_smaller_effects_but_not_below_the_step() -> None:
-    noisy = MeterPrecision("sw1", 20.0, 0.01, 0.5, 1.0, 0.0)
+    noisy = MeterPrecision("sw1", 0.01, 0.5, 1.0, 0.0)
     least = [smallest_watt([noisy], 10.0, blocks) for blocks in (2, 3, 5, 10, 50)]
     assert least == sorted(least, reverse=True)
     assert smallest_watt([noisy], 40.0, 5) < smallest_watt([noisy], 10.0, 5)
@@ -147,7 +147,7 @@ def test_more_blocks_and_longer_windows_show_smaller_effects_but_not_below_the_s
         smallest_watt([noisy], 10.0, seen.blocks_needed) <= 0.3 < smallest_watt([noisy], 10.0, seen.blocks_needed - 1)
     )
     assert f"use {seen.blocks_needed} blocks" in seen.sentence
-    coarse = preflight([MeterPrecision("sw1", 20.0, 1.0, 0.0, 1.0, 0.29)], window_s=10.0, blocks=9, effect_watt=0.3)
+    coarse = preflight([MeterPrecision("sw1", 1.0, 0.0, 1.0, 0.29)], window_s=10.0, blocks=9, effect_watt=0.3)
     assert (coarse.seen, coarse.blocks_needed) == (False, None)
     assert "no number of blocks helps" in coarse.sentence
     assert preflight([noisy], window_s=10.0, blocks=3).seen
@@ -157,7 +157,7 @@ def test_more_blocks_and_longer_windows_show_smaller_effects_but_not_below_the_s
 
 def test_an_effect_that_preflight_calls_detectable_is_found_four_times_in_five() -> None:
     chance = np.random.default_rng(7)
-    meter, blocks, window_s = MeterPrecision("sw1", 20.0, 0.0, 0.5, 1.0, 0.0), 6, 10.0
+    meter, blocks, window_s = MeterPrecision("sw1", 0.0, 0.5, 1.0, 0.0), 6, 10.0
     effect = smallest_watt([meter], window_s, blocks)
     sigma = meter.window_watt(window_s) * np.sqrt(2)
     found = 0

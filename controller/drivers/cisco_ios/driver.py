@@ -103,7 +103,6 @@ class CiscoIos:
             static_entries=None,
             static_entries_per_port=None,
             vlans=None,
-            eee_restarts_link=False,  # the change itself restarts the link [M]
             reserved_vids=UNUSABLE_VIDS,
             speeds_mbps=(10, 100, 1000),
             lags_settable=True,

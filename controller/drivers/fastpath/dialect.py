@@ -114,7 +114,6 @@ M4300 = Dialect(
         static_entries=None,
         static_entries_per_port=MAX_STATIC_OF_PORT,
         vlans=VID_MAX,
-        eee_restarts_link=False,
         lags_settable=True,
         lag_filters=False,
     ),
@@ -179,7 +178,6 @@ POWERCONNECT_62XX = Dialect(
         static_entries=None,
         static_entries_per_port=None,
         vlans=1024,  # Koibuchi (2011) on the PowerConnect 6248
-        eee_restarts_link=False,
         lags_settable=True,
     ),
     config_prompt=_DELL_CONFIG,
@@ -228,7 +226,6 @@ N_SERIES = Dialect(
         static_entries=None,
         static_entries_per_port=None,
         vlans=VID_MAX,
-        eee_restarts_link=False,
         lags_settable=True,
     ),
     config_prompt=_DELL_CONFIG,

@@ -102,7 +102,6 @@ _CAPABILITIES = Capabilities(
     static_entries=None,
     static_entries_per_port=None,
     vlans=None,
-    eee_restarts_link=True,  # NICs negotiate anew by themselves [M]
     bare_pvid=False,
     lags_settable=True,
 )

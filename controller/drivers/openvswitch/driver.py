@@ -74,7 +74,6 @@ _CAPABILITIES: Final = Capabilities(
     static_entries=None,
     static_entries_per_port=None,
     vlans=None,
-    eee_restarts_link=False,  # the kernel's drivers negotiate anew by themselves [M]
     lag_members_settable=False,  # a flow sends to one port
 )
 

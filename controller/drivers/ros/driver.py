@@ -92,7 +92,6 @@ class RosDriver:
             static_entries=self.dialect.static_entries,
             static_entries_per_port=None,
             vlans=self.dialect.vlans,
-            eee_restarts_link=True,
             speeds_mbps=self.dialect.speeds_mbps,
             lags_settable=True,
         )

@@ -16,7 +16,6 @@ class LoopHistory:
     def __init__(self) -> None:
         self._epoch: Event | None = None
         self._decisions: deque[DecisionView] = deque(maxlen=_SHOWN_DECISIONS)
-        self._undecided_count = 0
 
     def take_event(self, event: Event) -> None:
         """An event of the run; those of other kinds are ignored."""
@@ -25,8 +24,6 @@ class LoopHistory:
         elif event["kind"] == EventKind.LOOP_DECIDED:
             decision = DecisionView(event["time_ns"], str(event["link"]), str(event["after"]), str(event["why"]))
             self._decisions.append(decision)
-        elif event["kind"] == EventKind.LOOP_UNDECIDED:
-            self._undecided_count += 1
 
     def view(self) -> LoopView | None:
         """The loop as it is now; None if the run has none."""
@@ -41,6 +38,5 @@ class LoopHistory:
             slowdown_share=epoch["slowdown"],
             backs_off=bool(epoch["backs_off"]),
             undecided=str(epoch["undecided"]),
-            undecided_count=self._undecided_count,
             decisions=tuple(reversed(self._decisions)),
         )

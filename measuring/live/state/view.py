@@ -189,7 +189,6 @@ class LoopView:
     slowdown_share: float | None
     backs_off: bool
     undecided: str
-    undecided_count: int
     decisions: tuple[DecisionView, ...]
     """The newest first."""
 

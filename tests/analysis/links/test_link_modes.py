@@ -126,7 +126,6 @@ def test_the_mean_power_of_several_links_with_traffic() -> None:
     one = spend(deep, [100.0])
     assert one.power_fraction(deep) == pytest.approx(0.1)
     assert one.power_fraction(deep, busy_us=100.0) == pytest.approx(0.55)
-    assert float(spend(deep, [100.0, 50.0]).weighed([1, 2]).quiet_us) == 200.0
 
 
 def _queue(mode: LinkMode, rate: float, service_us: float, coalesce: int, frames: int) -> tuple[float, float, float]:

@@ -106,7 +106,7 @@ def _report(folder: Path, metered: dict[int, Metered]) -> BenchReport:
 
 
 def test_watts_and_joules_of_what_ran_are_shown(tmp_path: Path) -> None:
-    metered = {1: Metered(100.0, 1.0, 2.0), 2: Metered(110.0, 1.0, 4.0), 3: Metered(102.0, 1.0, 2.5)}
+    metered = {1: Metered(100.0, 2.0), 2: Metered(110.0, 4.0), 3: Metered(102.0, 2.5)}
     report = _report(tmp_path, metered)
     lines = {line[:24].strip(): " ".join(line[24:].split()) for line in report.text().splitlines()}
     assert lines["energy, all meters"] == "255 J [200, 440] in 3 repetitions"
@@ -119,5 +119,5 @@ def test_without_a_meter_no_energy_is_claimed(tmp_path: Path) -> None:
     report = _report(tmp_path, {})
     assert "meters" not in report.text()
     assert not any("energy_joule" in one for one in report.plain()["repetitions"])
-    one_of_three = _report(tmp_path, {2: Metered(110.0, 1.0, 4.0)})
+    one_of_three = _report(tmp_path, {2: Metered(110.0, 4.0)})
     assert "energy, all meters       440 J\n" in one_of_three.text() + "\n"

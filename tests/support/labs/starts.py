@@ -17,7 +17,6 @@ CAN = Capabilities(
     static_entries=None,
     static_entries_per_port=None,
     vlans=None,
-    eee_restarts_link=True,
 )
 
 

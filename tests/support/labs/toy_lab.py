@@ -133,7 +133,6 @@ class ToyDriver:
         static_entries=None,
         static_entries_per_port=None,
         vlans=None,
-        eee_restarts_link=False,
     )
 
     def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
