@@ -14,8 +14,6 @@ pub const NEAREST_BRIDGE: Mac = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e];
 pub const LLDP_ETHERTYPE: u16 = 0x88cc;
 /// Subtype of a chassis ID that is a MAC address (table 8-2).
 pub const CHASSIS_MAC: u8 = 4;
-/// Subtype of a port ID that is a MAC address (table 8-3).
-pub const PORT_MAC: u8 = 3;
 /// Subtype of a port ID that is the interface's name (table 8-3).
 pub const PORT_INTERFACE_NAME: u8 = 5;
 /// Longest chassis ID or port ID, without its subtype.

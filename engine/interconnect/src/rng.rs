@@ -73,13 +73,7 @@ impl Rng {
         (self.bits() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// Number of trials up to and including the first success, each with probability `p`: at least 1.
-    /// `u64::MAX` for `p` = 0.
-    pub fn geometric(&mut self, p: f64) -> u64 {
-        self.trials(&Trials::new(p))
-    }
-
-    /// The same, for a probability of which much is drawn.
+    /// Number of trials up to and including the first success: at least 1. `u64::MAX` for a probability of 0.
     pub fn trials(&mut self, trials: &Trials) -> u64 {
         if trials.p >= 1.0 {
             return 1;
@@ -89,11 +83,6 @@ impl Rng {
         }
         let failures = (1.0 - self.uniform()).ln() / trials.log_failure;
         (failures as u64).saturating_add(1)
-    }
-
-    /// Exponentially distributed with the given mean.
-    pub fn exponential(&mut self, mean: f64) -> f64 {
-        -(1.0 - self.uniform()).ln() * mean
     }
 
     /// Put the items into a random order (Fisher-Yates).

@@ -356,14 +356,3 @@ pub const fn way(minimal: LinkState, detour_has_credit: bool) -> Way {
         (LinkState::Shadow, true) | (LinkState::Off | LinkState::Waking, _) => Way::Detour,
     }
 }
-
-/// The least share of links that must be active on a complete graph of `routers` routers with `nodes` nodes under uniform
-/// traffic of `load` flits a node and cycle (section VI-A, Fig. 12). The traffic over the bisection, of which a packet
-/// without a link of its own takes two, must fit into the links that are active; and the root network is.
-#[must_use]
-pub fn least_active_share(routers: u32, nodes: u32, load: f64) -> f64 {
-    let crossing = f64::from(nodes) * load;
-    let capacity = f64::from(routers).powi(2);
-    let root = 2.0 / f64::from(routers);
-    (2.0 * crossing / (capacity + crossing)).max(root).min(1.0)
-}

@@ -187,7 +187,7 @@ impl Vacation {
         let mut rng = Rng::new(seed);
         let (mut arrival, mut waited, mut free) = (0.0, 0.0, 0);
         for _ in 0..flits {
-            arrival += rng.exponential(1000.0 / self.rate);
+            arrival -= (1.0 - rng.uniform()).ln() * (1000.0 / self.rate);
             let mut at = (arrival as u64).max(free);
             // A flit that comes while others are served is first asked for when its turn comes.
             while let Ready::At(ready) = link.request(at, 1) {

@@ -1,6 +1,6 @@
 //! Traffic patterns against their definitions.
 
-use interconnect::rng::Rng;
+use interconnect::rng::{Rng, Trials};
 use interconnect::traffic::{Destinations, Pattern};
 use proptest::prelude::*;
 
@@ -131,10 +131,10 @@ proptest! {
     }
 
     #[test]
-    fn geometric_has_its_mean(p in 0.01..1.0f64, seed in any::<u64>()) {
-        let mut rng = Rng::new(seed);
+    fn trials_up_to_a_success_have_their_mean(p in 0.01..1.0f64, seed in any::<u64>()) {
+        let (mut rng, trials) = (Rng::new(seed), Trials::new(p));
         let draws = 20_000;
-        let mean = (0..draws).map(|_| rng.geometric(p) as f64).sum::<f64>() / f64::from(draws);
+        let mean = (0..draws).map(|_| rng.trials(&trials) as f64).sum::<f64>() / f64::from(draws);
         let deviation = (1.0 - p).sqrt() / p / f64::from(draws).sqrt();
         prop_assert!((mean - 1.0 / p).abs() <= 6.0 * deviation + 1e-12, "{mean} {p}");
     }

@@ -46,12 +46,6 @@ impl HyperX {
         Digits { radix: &self.sizes }.with(router, dimension, coordinate)
     }
 
-    /// The lowest dimension in which two routers differ.
-    #[must_use]
-    pub fn first_difference(&self, one: u32, other: u32) -> Option<usize> {
-        (0..self.sizes.len()).find(|d| self.coordinate(one, *d) != self.coordinate(other, *d))
-    }
-
     /// Number within its router of the first port of the trunk to the router with another coordinate.
     #[must_use]
     pub fn port(&self, router: u32, dimension: usize, coordinate: u32) -> u32 {
