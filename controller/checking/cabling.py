@@ -14,6 +14,7 @@ from eee_testbed.controller.checking.neighbours import Directory, Sight, as_text
 from eee_testbed.controller.drivers.driver import Answers, SnmpValue, Walk
 from eee_testbed.controller.drivers.interface_names import interface_key
 from eee_testbed.controller.drivers.lldp_shows import Neighbour, by_port
+from eee_testbed.controller.drivers.mib_rows import octets_of, rows_of
 from eee_testbed.controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, IF_OPER_STATUS, Place, places
 from eee_testbed.lab.model import End, Lab, Link, Switch
 from eee_testbed.lab.plain_text import decoded
@@ -55,16 +56,16 @@ def read_sight(switch: Switch, answers: Answers, shown: Mapping[str, Neighbour] 
     `shown` are neighbours as its command line shows them, for ports without a neighbour in the LLDP-MIB.
     """
     at = places(switch, answers)
-    admin, oper = _column(answers, IF_ADMIN_STATUS), _column(answers, IF_OPER_STATUS)
+    admin, oper = rows_of(answers, IF_ADMIN_STATUS), rows_of(answers, IF_OPER_STATUS)
     link = {place.name: oper.get(str(place.if_index)) == _UP for place in at if admin.get(str(place.if_index)) == _UP}
-    own_ports = {index: _octets(value) for index, value in _column(answers, LLDP_OWN_PORT).items()}
-    local = _lldp_ports(at, own_ports, _column(answers, IF_NAME))
+    own_ports = {index: octets_of(value) for index, value in rows_of(answers, LLDP_OWN_PORT).items()}
+    local = _lldp_ports(at, own_ports, rows_of(answers, IF_NAME))
     return Sight(
         link=link,
         learned=_learned(at, answers),
         neighbours={**_named([place.name for place in at], shown or {}), **by_port(_neighbours(answers, local))},
         chassis=next(
-            (_octets(value) for index, value in _column(answers, LLDP_OWN_CHASSIS).items() if index == "0"), b""
+            (octets_of(value) for index, value in rows_of(answers, LLDP_OWN_CHASSIS).items() if index == "0"), b""
         ),
         port_ids={
             **{place.name.encode(): place.name for place in at},
@@ -173,9 +174,9 @@ def _by_address(
 
 def _learned(at: tuple[Place, ...], answers: Answers) -> dict[bytes, frozenset[str]]:
     names = {place.bridge_port: place.name for place in at if place.bridge_port is not None}
-    status = _column(answers, FDB_STATUS)
+    status = rows_of(answers, FDB_STATUS)
     learned: dict[bytes, set[str]] = {}
-    for index, number in _column(answers, FDB_PORT).items():
+    for index, number in rows_of(answers, FDB_PORT).items():
         if status.get(index) == _LEARNED and isinstance(number, int) and number in names:
             mac = bytes(int(part) & 0xFF for part in index.split(".")[-6:])
             learned.setdefault(mac, set()).add(names[number])
@@ -188,7 +189,7 @@ def _lldp_ports(at: tuple[Place, ...], own: Mapping[str, bytes], names: Mapping[
     IEEE 802.1AB leaves the numbering to the agent; most use ifIndex.
     """
     by_index = {str(place.if_index): place.name for place in at}
-    by_name = {_octets(names[str(place.if_index)]): place.name for place in at if str(place.if_index) in names}
+    by_name = {octets_of(names[str(place.if_index)]): place.name for place in at if str(place.if_index) in names}
     numbers = {*own, *by_index}
     found = {number: by_name.get(own.get(number, b""), by_index.get(number, "")) for number in numbers}
     return {number: port for number, port in found.items() if port}
@@ -196,22 +197,13 @@ def _lldp_ports(at: tuple[Place, ...], own: Mapping[str, bytes], names: Mapping[
 
 def _neighbours(answers: Answers, local: Mapping[str, str]) -> Iterator[tuple[str, Neighbour]]:
     """By local port. A TimeMark may change between the walks of two columns."""
-    ports, names = _by_neighbour(answers, LLDP_PORT), _by_neighbour(answers, LLDP_NAME)
-    for at, chassis in _by_neighbour(answers, LLDP_CHASSIS).items():
+    ports, names = by_neighbour(answers, LLDP_PORT), by_neighbour(answers, LLDP_NAME)
+    for at, chassis in by_neighbour(answers, LLDP_CHASSIS).items():
         if at[0] in local:
             yield local[at[0]], Neighbour(chassis, ports.get(at, b""), decoded(names.get(at, b"")))
 
 
-def _by_neighbour(answers: Answers, walk: Walk) -> dict[tuple[str, str], bytes]:
+def by_neighbour(answers: Answers, walk: Walk) -> dict[tuple[str, str], bytes]:
     """A column of lldpRemTable (index: TimeMark, local port number, neighbour's number) by the last two."""
-    rows = ((index.split("."), value) for index, value in _column(answers, walk).items())
-    return {(parts[1], parts[2]): _octets(value) for parts, value in rows if len(parts) == 3}
-
-
-def _column(answers: Answers, walk: Walk) -> Mapping[str, SnmpValue]:
-    column = answers.get(walk, {})
-    return {} if isinstance(column, str) else column
-
-
-def _octets(value: SnmpValue) -> bytes:
-    return value if isinstance(value, bytes) else str(value).encode()
+    rows = ((index.split("."), value) for index, value in rows_of(answers, walk).items())
+    return {(parts[1], parts[2]): octets_of(value) for parts, value in rows if len(parts) == 3}

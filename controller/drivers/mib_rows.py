@@ -64,6 +64,11 @@ def text_of(value: SnmpValue) -> str:
     return decoded(value) if isinstance(value, bytes) else one_line(str(value))
 
 
+def octets_of(value: SnmpValue) -> bytes:
+    """A value as octets."""
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
 def ports_of(octets: bytes) -> frozenset[int]:
     """Bridge ports in a PortList; missing octets hold no port."""
     return frozenset(

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from eee_testbed.controller.checking.cabling import LLDP_CHASSIS, LLDP_NAME, LLDP_OWN_PORT, LLDP_PORT
+from eee_testbed.controller.checking.cabling import LLDP_CHASSIS, LLDP_NAME, LLDP_OWN_PORT, LLDP_PORT, by_neighbour
 from eee_testbed.controller.checking.discovery.found import FoundPort, Station
 from eee_testbed.controller.checking.neighbours import as_mac, as_text
-from eee_testbed.controller.drivers.driver import Answers, SnmpValue, Walk
+from eee_testbed.controller.drivers.driver import Answers, Walk
 from eee_testbed.controller.drivers.interface_names import interface_key
 from eee_testbed.controller.drivers.mib_rows import rows_of, text_of
 from eee_testbed.controller.drivers.places import BASE_PORT_IF_INDEX, IF_DESCR, IF_NAME
@@ -73,7 +73,7 @@ def stations_of(switch: str, answers: Answers) -> tuple[Station, ...]:
 def _stations(switch: str, answers: Answers) -> Iterator[Station]:
     own = {number: text_of(value) for number, value in rows_of(answers, LLDP_OWN_PORT).items()}
     columns = [
-        _by_neighbour(answers, walk)
+        by_neighbour(answers, walk)
         for walk in (LLDP_CHASSIS, LLDP_PORT, LLDP_NAME, LLDP_PORT_DESCRIPTION, LLDP_CAPABILITIES)
     ]
     addresses = _addresses(answers)
@@ -85,15 +85,6 @@ def _stations(switch: str, answers: Answers) -> Iterator[Station]:
         said = decoded(description), as_text(port)
         interface = next((text for text in said if _NAME.fullmatch(text)), "")
         yield Station(switch, own[at[0]], decoded(name), mac, interface, addresses.get(at, ""))
-
-
-def _by_neighbour(answers: Answers, walk: Walk) -> dict[tuple[str, str], bytes]:
-    rows = ((index.split("."), value) for index, value in rows_of(answers, walk).items())
-    return {(parts[1], parts[2]): _octets(value) for parts, value in rows if len(parts) == 3}
-
-
-def _octets(value: SnmpValue) -> bytes:
-    return value if isinstance(value, bytes) else str(value).encode()
 
 
 def _addresses(answers: Answers) -> dict[tuple[str, str], str]:
