@@ -19,18 +19,13 @@ from eee_testbed.lab.model import Lab
 from eee_testbed.lab.topology import Topology
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
-from tests.support.labs.starts import CAN
+from tests.support.labs.starts import CAN, routed
 from tests.support.plain_check import check_plainly
 
 _GRAPHS = [
     graph for graph in nx.graph_atlas_g()[1:]
     if nx.is_connected(graph) and not nx.has_bridges(graph) and 3 <= graph.number_of_nodes() <= 5
 ]  # fmt: skip
-
-
-def _routed(lab: Lab) -> State:
-    start = factory_state(lab)
-    return make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).end
 
 
 def _holding(lab: Lab, **limits: int) -> Abilities:
@@ -68,7 +63,7 @@ def test_over_small_graphs_every_table_that_holds_old_and_new_one_group_at_a_tim
     for graph in _GRAPHS:
         count = graph.number_of_nodes()
         lab = graph_lab(count, graph.edges, [1] * count)
-        state = _routed(lab)
+        state = routed(lab)
         off = {min(link.number for link in lab.trunks())}
         after = multi_tree(lab, state, shortest_routes, off=off)[1]
         together = make_plan(lab, state, after)

@@ -22,7 +22,7 @@ from eee_testbed.controller.planning.wishes import LinkOn, SetUpLag, TakeDownLag
 from eee_testbed.lab.errors import NotExpressible, NoTree, PlanError, UnsafePlan
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms, walked
-from tests.support.labs.starts import CAN, tree_state
+from tests.support.labs.starts import CAN, routed, tree_state
 from tests.support.laws import law
 from tests.support.plain_check import check_plainly
 
@@ -47,11 +47,6 @@ def _without(lab: Lab, state: State, up: Collection[int] = ()) -> State:
         for end in (cable.a, cable.b)
     }
     return set_ports(state, places)
-
-
-def _routed(lab: Lab) -> State:
-    start = factory_state(lab)
-    return make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).end
 
 
 def _walk(lab: Lab, state: State, plan: ProvedPlan) -> State:
@@ -145,7 +140,7 @@ def test_cables_without_a_lag_close_a_loop_beside_each_other() -> None:
 
 def test_a_half_that_is_set_up_is_completed() -> None:
     """As after somebody set up one switch by hand: the cables are shut, so that they swallow nothing."""
-    down = plan_for(Site(TRIANGLE), _routed(TRIANGLE), TakeDownLag(LAG.link.name)).end
+    down = plan_for(Site(TRIANGLE), routed(TRIANGLE), TakeDownLag(LAG.link.name)).end
     with pytest.raises(PlanError, match=r"first, with `eeectl link lag set-up sw1:lag1` or by hand"):
         require_lags(TRIANGLE, down)
     half = set_ports(down, {("sw2", port): {"lag": 1} for port in LAG.ports_at("sw2")})
@@ -156,7 +151,7 @@ def test_a_half_that_is_set_up_is_completed() -> None:
 
 
 def test_a_lag_is_taken_down_when_its_traffic_has_moved_and_set_up_again() -> None:
-    state = _routed(TRIANGLE)
+    state = routed(TRIANGLE)
     plan = plan_for(Site(TRIANGLE), state, TakeDownLag(LAG.link.name))
     assert all(step.disruption.kind == "hitless" for step in plan.steps)
     down = _walk(TRIANGLE, state, plan)
@@ -174,7 +169,7 @@ def test_a_lag_goes_behind_a_spanning_tree_if_it_has_another_path() -> None:
     with pytest.raises(UnsafePlan, match="cut hosts apart"):
         plan_for(Site(PAIR), factory_state(PAIR), TakeDownLag(PAIR.lags[0].link.name))
     with pytest.raises(NoTree):
-        plan_for(Site(PAIR), _routed(PAIR), TakeDownLag(PAIR.lags[0].link.name))
+        plan_for(Site(PAIR), routed(PAIR), TakeDownLag(PAIR.lags[0].link.name))
 
 
 def test_what_makes_no_sense_or_may_not_be_is_refused() -> None:
@@ -205,7 +200,7 @@ def test_wherever_it_is_interrupted_it_is_rolled_back(data: st.DataObject) -> No
         start = _without(lab, factory_state(lab), up=range(len(lag.members)))
         plan = plan_for(Site(lab), start, SetUpLag(lag.link.name))
     else:
-        start = _routed(lab)
+        start = routed(lab)
         plan = plan_for(Site(lab), start, TakeDownLag(lag.link.name))
     _walk(lab, start, plan)
     sent = data.draw(st.integers(0, plan.steps[-1].round))

@@ -26,7 +26,7 @@ from eee_testbed.lab.errors import NotExpressible, NoTree, PlanError, UnsafePlan
 from eee_testbed.lab.named_links import trunk_or_member_named
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
-from tests.support.labs.starts import CAN
+from tests.support.labs.starts import CAN, routed
 from tests.support.laws import law
 from tests.support.plain_check import check_plainly
 
@@ -38,11 +38,6 @@ if TYPE_CHECKING:
 TRIANGLE = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], lag_cables={0: 3})
 LAG = TRIANGLE.lags[0]
 PAIR = graph_lab(2, [(0, 1)], [1, 1], lag_cables={0: 2})
-
-
-def _routed(lab: Lab) -> State:
-    start = factory_state(lab)
-    return make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).end
 
 
 def _walk(lab: Lab, state: State, plan: Plan) -> State:
@@ -72,7 +67,7 @@ def test_a_cable_is_named_by_its_number_or_its_ports_and_the_lag_by_its_own() ->
 
 
 def test_one_cable_goes_off_and_comes_back_while_the_lag_goes_on() -> None:
-    state = _routed(TRIANGLE)
+    state = routed(TRIANGLE)
     plan = plan_for(Site(TRIANGLE), state, LinkOff(LAG.members[1].name))
     assert _lossless(plan)
     off = _walk(TRIANGLE, state, plan)
@@ -89,7 +84,7 @@ def test_one_cable_goes_off_and_comes_back_while_the_lag_goes_on() -> None:
 
 
 def test_a_cable_leaves_while_it_is_shut_and_joins_before_it_is_woken() -> None:
-    state = _routed(TRIANGLE)
+    state = routed(TRIANGLE)
     plan = plan_for(Site(TRIANGLE), state, LinkOff(LAG.members[2].name, leave=True))
     assert _lossless(plan)
     out = _walk(TRIANGLE, state, plan)
@@ -112,7 +107,7 @@ def test_a_cable_leaves_while_it_is_shut_and_joins_before_it_is_woken() -> None:
 
 
 def test_the_last_cable_is_left_and_hosts_links_are_refused() -> None:
-    state = _routed(TRIANGLE)
+    state = routed(TRIANGLE)
     for cable in LAG.members[:2]:
         state = plan_for(Site(TRIANGLE), state, LinkOff(cable.name)).end
     with pytest.raises(PlanError, match=r"last cable of sw1:lag1--sw2:lag1 that is up: name the LAG \(sw1:lag1\)"):
@@ -121,11 +116,11 @@ def test_the_last_cable_is_left_and_hosts_links_are_refused() -> None:
         plan_for(Site(TRIANGLE), state, LinkOff(TRIANGLE.find_link("sw3:t1").name, leave=True))
     fixed = graph_lab(2, [(0, 1)], [1, 1], lag_cables={0: 2}, switchable=False)
     with pytest.raises(PlanError, match="not switchable"):
-        plan_for(Site(fixed), _routed(fixed), LinkOff(fixed.lags[0].members[0].name))
+        plan_for(Site(fixed), routed(fixed), LinkOff(fixed.lags[0].members[0].name))
 
 
 def test_without_another_path_frames_are_lost_only_if_they_may_and_the_steps_say_how_long() -> None:
-    state = _routed(PAIR)
+    state = routed(PAIR)
     cable = PAIR.lags[0].members[0]
     with pytest.raises(PlanError, match=r"traffic of sw1:lag1--sw2:lag1 cannot move away: .*; give --may-lose"):
         plan_for(Site(PAIR), state, LinkOff(cable.name))
@@ -141,7 +136,7 @@ def test_without_another_path_frames_are_lost_only_if_they_may_and_the_steps_say
 
 
 def test_a_cable_that_is_up_outside_its_lag_is_no_step_of_a_plan() -> None:
-    state = _routed(TRIANGLE)
+    state = routed(TRIANGLE)
 
     def out(switch: str, here: State) -> PortChange:
         was = here.port(switch, "t1")
@@ -162,7 +157,7 @@ def test_a_cable_that_is_up_outside_its_lag_is_no_step_of_a_plan() -> None:
 
 
 def test_a_family_that_cannot_change_members_can_still_shut_them() -> None:
-    state = _routed(TRIANGLE)
+    state = routed(TRIANGLE)
     able: Abilities = {switch.name: replace(CAN, lag_members_settable=False) for switch in TRIANGLE.switches}
     assert plan_for(Site(TRIANGLE, abilities=able), state, LinkOff(LAG.members[0].name)).steps
     with pytest.raises(NotExpressible, match="taking port t1 into a LAG or out of it"):
@@ -172,7 +167,7 @@ def test_a_family_that_cannot_change_members_can_still_shut_them() -> None:
 def test_where_members_must_match_they_get_the_lags_vlans_before_they_join() -> None:
     """And they are those that the LAG has by then."""
     able: Abilities = {switch.name: replace(CAN, lag_members_match=True) for switch in TRIANGLE.switches}
-    state = _routed(TRIANGLE)
+    state = routed(TRIANGLE)
     out = _walk(
         TRIANGLE, state, plan_for(Site(TRIANGLE, abilities=able), state, LinkOff(LAG.members[0].name, leave=True))
     )
@@ -189,7 +184,7 @@ def test_where_members_must_match_they_get_the_lags_vlans_before_they_join() -> 
 
 
 def test_a_member_comes_back_as_its_fellows_are() -> None:
-    state = _routed(TRIANGLE)
+    state = routed(TRIANGLE)
     ports = {
         name: {port: replace(held, lag_mode="auto" if held.lag else "") for port, held in switch.ports.items()}
         for name, switch in state.switches.items()
@@ -211,7 +206,7 @@ def test_any_sequence_over_cables_and_lags_neither_cuts_nor_loops_nor_loses(data
     lab = graph_lab(count, edges, [1] * count, lag_cables=lags)
     match = data.draw(st.booleans())
     able: Abilities = {switch.name: replace(CAN, lag_members_match=match) for switch in lab.switches}
-    site, state = Site(lab, abilities=able), _routed(lab)
+    site, state = Site(lab, abilities=able), routed(lab)
     for _ in range(data.draw(st.integers(1, 5))):
         may_lose = data.draw(st.booleans())
         trunk = data.draw(st.sampled_from(sorted(lab.trunks(), key=lambda link: link.number)))
@@ -251,7 +246,7 @@ def test_a_change_of_members_is_rolled_back_from_wherever_it_stopped(data: st.Da
     """In the middle of any round, with any part of its changes made; and after a switch lost its settings."""
     match = data.draw(st.booleans())
     able: Abilities = {switch.name: replace(CAN, lag_members_match=match) for switch in TRIANGLE.switches}
-    start = _routed(TRIANGLE)
+    start = routed(TRIANGLE)
     if data.draw(st.booleans()):
         start = plan_for(Site(TRIANGLE, abilities=able), start, LinkOff(LAG.members[0].name, leave=True)).end
         plan = plan_for(Site(TRIANGLE, abilities=able), start, LinkOn(LAG.members[0].name))
@@ -264,7 +259,7 @@ def test_a_change_of_members_is_rolled_back_from_wherever_it_stopped(data: st.Da
     found = replay((change for change in own if change.switch in made), before)
     if data.draw(st.booleans()):
         lost = data.draw(st.sampled_from(sorted(found.switches)))
-        boots_into = data.draw(st.sampled_from([start, _routed(TRIANGLE), factory_state(TRIANGLE)]))
+        boots_into = data.draw(st.sampled_from([start, routed(TRIANGLE), factory_state(TRIANGLE)]))
         found = State({**found.switches, lost: boots_into.switches[lost]})
     place = position(TRIANGLE, start, plan.steps, sent, sent - 1, backward=True)
     back = rollback_plan(TRIANGLE, found, place, start, None, able)

@@ -7,7 +7,6 @@ import pytest
 
 from eee_testbed.controller.model.state import State, factory_state
 from eee_testbed.controller.planning.flow_control import require_no_circle, waiting_circle
-from eee_testbed.controller.planning.plan import make_plan
 from eee_testbed.controller.planning.planner import plan_for
 from eee_testbed.controller.planning.regulate import multi_tree
 from eee_testbed.controller.planning.regulated import (
@@ -31,13 +30,8 @@ from eee_testbed.regulation.levels import Knob, assumed_watts, levels_of
 from eee_testbed.regulation.network import tree_ways
 from eee_testbed.regulation.traffic import Senders, streams_of
 from tests.support.graph_lab import graph_lab
+from tests.support.labs.starts import routed
 from tests.support.plain_check import check_plainly
-
-
-def _routed(lab: Lab) -> State:
-    """The lab after `eeectl apply`."""
-    start = factory_state(lab)
-    return make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).end
 
 
 def _choose(
@@ -61,7 +55,7 @@ def _complete(count: int, parallel: int = 1) -> Lab:
 def test_a_choice_is_planned_and_taken_back() -> None:
     """Links go off under a proof, and the way to the baseline is proved too: the same trees, all links on."""
     lab = _complete(4, parallel=2)
-    state = _routed(lab)
+    state = routed(lab)
     senders, choice = _choose(lab, state, 61)
     assert 0 < len(choice.off) < len(choice.levels)
     plan = plan_for(Site(lab), state, regulation_of(senders, choice))
@@ -81,7 +75,7 @@ def _widths(lab: Lab, state: State) -> dict[int, int]:
 def test_cables_of_lags_go_off_one_by_one_and_come_back() -> None:
     """Koibuchi's network is made of aggregates: each keeps as many cables as its traffic needs."""
     lab = graph_lab(4, [*combinations(range(4), 2)], [2] * 4, lag_cables=dict.fromkeys(range(6), 4))
-    state = _routed(lab)
+    state = routed(lab)
     lag = lab.lags[0]
     assert {(trunk.rate_mbps, trunk.width) for trunk in regulable_network(lab, state).trunks.values()} == {(1000, 4)}
     found = plan_for(Site(lab), state, LinkOff(lag.members[1].name)).end
@@ -107,7 +101,7 @@ def test_cables_of_lags_go_off_one_by_one_and_come_back() -> None:
 
 def test_a_lag_without_another_path_loses_cables_and_frames_as_its_steps_say() -> None:
     lab = graph_lab(2, [(0, 1)], [2, 2], lag_cables={0: 3})
-    state = _routed(lab)
+    state = routed(lab)
     senders, choice = _choose(lab, state, 41)
     assert [level.name for level in choice.levels.values()] == ["1 of 3"]
     plan = plan_for(Site(lab), state, regulation_of(senders, choice))
@@ -117,14 +111,14 @@ def test_a_lag_without_another_path_loses_cables_and_frames_as_its_steps_say() -
 
 def test_the_baseline_of_a_lab_that_has_it_changes_nothing() -> None:
     lab = _complete(3)
-    state = _routed(lab)
+    state = routed(lab)
     assert not plan_for(Site(lab), state, baseline_of(senders_of(lab, state), trunks_on(lab, state))).changes
 
 
 @pytest.mark.parametrize("knob", ["speed", "eee"])
 def test_speeds_and_eee_are_set_and_reset(knob: Knob) -> None:
     lab = _complete(4)
-    state = _routed(lab)
+    state = routed(lab)
     senders, choice = _choose(lab, state, 1000, knob)
     chosen = covering(
         {"baseline": baseline_of(senders, trunks_on(lab, state)), "less": regulation_of(senders, choice)}, state, lab

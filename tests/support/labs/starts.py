@@ -7,6 +7,9 @@ import networkx as nx
 
 from eee_testbed.controller.model.capabilities import Capabilities
 from eee_testbed.controller.model.state import State, factory_state
+from eee_testbed.controller.planning.plan import make_plan
+from eee_testbed.controller.planning.regulate import multi_tree
+from eee_testbed.controller.planning.trees import shortest_routes
 from eee_testbed.lab.model import Lab, Link
 
 CAN = Capabilities(
@@ -40,6 +43,12 @@ def tree_state(lab: Lab) -> State:
             for name, switch in state.switches.items()
         }
     )
+
+
+def routed(lab: Lab) -> State:
+    """From the factory, after `eeectl apply`."""
+    start = factory_state(lab)
+    return make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).end
 
 
 def named(links: Iterable[Link]) -> tuple[str, ...]:
