@@ -92,7 +92,7 @@ def of_samples(samples: ArrayLike) -> Interval:
     return Interval(float(value), float(low), float(high))
 
 
-def of_median(values: Sequence[float], rounds: int = 4000, seed: int = 0) -> Interval:
+def of_median(values: Sequence[float], rounds: int = 4000) -> Interval:
     """The interval of a median by bootstrap; that of a single value has no width and says nothing about its error.
 
     >>> print(of_median([7.0]))
@@ -101,6 +101,6 @@ def of_median(values: Sequence[float], rounds: int = 4000, seed: int = 0) -> Int
     sample = np.asarray(values, dtype=float)
     if sample.size == 0:
         raise ValueError("the median of no values is not defined")
-    drawn = np.random.default_rng(seed).choice(sample, size=(rounds, sample.size))
+    drawn = np.random.default_rng(0).choice(sample, size=(rounds, sample.size))
     low, high = np.percentile(np.median(drawn, axis=1), (_TAILS_PERCENT[0], _TAILS_PERCENT[2]))
     return Interval(float(np.median(sample)), float(low), float(high))

@@ -11,11 +11,11 @@ def names_in(arguments: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for argument in arguments for name in argument.split(",") if name)
 
 
-def pair_in(text: str, known: Collection[str], what: str = "hosts of the lab") -> tuple[str, str]:
+def pair_in(text: str, known: Collection[str]) -> tuple[str, str]:
     """The two different names of FROM:TO; LabError, with an example, if it is no such pair."""
     first, _, second = text.partition(":")
     if first not in known or second not in known or first == second:
-        raise LabError(f"'{text}' does not name two {what}: write FROM:TO, like {':'.join(list(known)[:2])}.")
+        raise LabError(f"'{text}' does not name two hosts of the lab: write FROM:TO, like {':'.join(list(known)[:2])}.")
     return first, second
 
 

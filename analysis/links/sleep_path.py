@@ -34,12 +34,12 @@ def path_between(
     return (cards[0], *out_ports, cards[1], *back_ports)
 
 
-def plain_path(*, ports: int = 2, cards: bool | None = None) -> SleepPath:
-    """A path with `ports` transmitters of switches, half of them each way, and two cards; `cards` as `may_sleep`.
+def plain_path(*, cards: bool | None = None) -> SleepPath:
+    """A path over one switch: two ports, one each way, and two cards; `cards` as `may_sleep`.
 
-    >>> [one.end for one in plain_path(ports=2)]
+    >>> [one.end for one in plain_path()]
     ['card0', 'port0', 'card1', 'port1']
     """
-    one_way = [Transmitter(f"port{number}", card=False) for number in range(ports)]
+    out, back = (Transmitter(f"port{number}", card=False) for number in range(2))
     ends = (Transmitter("card0", card=True, may_sleep=cards), Transmitter("card1", card=True, may_sleep=cards))
-    return path_between(one_way[: (ports + 1) // 2], one_way[(ports + 1) // 2 :], ends)
+    return path_between([out], [back], ends)

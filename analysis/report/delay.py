@@ -149,18 +149,18 @@ def _policy(hosts: tuple[str, ...], state: State, links: Mapping[str, LinkPolicy
     return next(iter(links.values())) if len(links) == 1 else None
 
 
-def binned(gap_us: Floats, value: Floats, bins: int = _BINS) -> tuple[Floats, Floats, Floats, Floats]:
+def binned(gap_us: Floats, value: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """(middle, median, lower and upper quartile) of bins of equal width in log(gap) with at least five values."""
     good = np.isfinite(gap_us) & np.isfinite(value) & (gap_us > 0)
     gap, kept = gap_us[good], value[good]
     if gap.size < _LEAST_IN_BIN:
         nothing: Floats = np.array([], dtype=float)
         return nothing, nothing, nothing, nothing
-    edges = np.geomspace(gap.min(), gap.max() * 1.000001, bins + 1)
+    edges = np.geomspace(gap.min(), gap.max() * 1.000001, _BINS + 1)
     place = np.digitize(gap, edges) - 1
     rows = [
         (float(np.exp(np.log(gap[place == n]).mean())), *np.quantile(kept[place == n], (0.5, 0.25, 0.75)))
-        for n in range(bins)
+        for n in range(_BINS)
         if (place == n).sum() >= _LEAST_IN_BIN
     ]
     middle, median, low, high = np.array(rows, dtype=float).T if rows else np.empty((4, 0))

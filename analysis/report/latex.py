@@ -24,7 +24,7 @@ _UNKNOWN_LETTER: Final = re.compile(r"[^ -~\u00a0-\u024f]")
 """What pdfLaTeX knows no letter for."""
 
 
-def latex_of(table: Table, caption: str = "") -> str:
+def latex_of(table: Table) -> str:
     """A table environment of a page's width, with label `tab:NAME`; a table without rows has its heads alone."""
     heads = table.heads
     columns = "".join("r" if kind == "number" else "l" for _, kind in heads)
@@ -33,7 +33,7 @@ def latex_of(table: Table, caption: str = "") -> str:
         f"% \\usepackage{{booktabs}}; from {table.name}.csv",
         r"\begin{table*}",
         r"  \centering\small",
-        f"  \\caption{{{escaped(caption or table.title)}}}",
+        f"  \\caption{{{escaped(table.title)}}}",
         f"  \\label{{tab:{table.name}}}",
         f"  \\begin{{tabular}}{{{columns}}}",
         r"    \toprule",

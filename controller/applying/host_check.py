@@ -35,8 +35,6 @@ def check_hosts(
     hosts: Collection[str] | None = None,
     *,
     run: Run = over_ssh,
-    burst: int = _BURST,
-    meet_s: float | None = None,
 ) -> Verdict:
     """Let the named hosts (all that are plugged in, if none are given) probe each other, and judge what they saw.
 
@@ -44,28 +42,28 @@ def check_hosts(
     their NICs count too many, they check again in turns, which shows whose frames they are. What is serious is checked
     again, and floods until two checks in a row show the same or three have been made: only what the last one shows
     counts, and of its floods those that the one before shows too. With fewer than two hosts nothing is sent.
-    `meet_s` None: 3 s, and 0.25 s for each host, since all share this machine's processors for their SSH sessions.
+    They meet within 3 s, and 0.25 s for each host, since all share this machine's processors for their SSH sessions.
     """
     hosts_by_name = Topology.of(lab).hosts
     senders = {name: host for name, host in hosts_by_name.items() if hosts is None or name in hosts}
     if len(senders) < 2:
         return judge([], {})
-    patience_s = 3.0 + 0.25 * len(senders) if meet_s is None else meet_s
-    verdict = _check_once(senders, run, burst, patience_s, turns=False)
+    patience_s = 3.0 + 0.25 * len(senders)
+    verdict = _check_once(senders, run, patience_s, turns=False)
     turns = bool(verdict.suspects) and len(senders) <= _TURNS
     if turns:
-        verdict = _check_once(senders, run, burst, patience_s, turns=True)
+        verdict = _check_once(senders, run, patience_s, turns=True)
     if not verdict.serious:
         return verdict
-    second = _check_once(senders, run, burst, patience_s, turns=turns)
+    second = _check_once(senders, run, patience_s, turns=turns)
     if confirm(verdict, second) == second:
         return second
-    return confirm(second, _check_once(senders, run, burst, patience_s, turns=turns))
+    return confirm(second, _check_once(senders, run, patience_s, turns=turns))
 
 
-def _check_once(hosts: Mapping[str, Host], run: Run, burst: int, meet_s: float, *, turns: bool) -> Verdict:
+def _check_once(hosts: Mapping[str, Host], run: Run, meet_s: float, *, turns: bool) -> Verdict:
     given: dict[str, Json] = {
-        "burst": burst,
+        "burst": _BURST,
         "meet_s": meet_s,
         "run": secrets.randbits(63),
         "turns": turns,

@@ -85,7 +85,7 @@ def hosts_of(experiment: Experiment, lab: Lab, slot: Slot) -> tuple[Host, ...]:
     return tuple(lab.host(name) for name in names)
 
 
-def await_reach(hosts: Sequence[Host], timeout_s: float = _REACH_WITHIN_S) -> None:
+def await_reach(hosts: Sequence[Host]) -> None:
     """Wait until the first host can ping all others: links are up, switches forward, addresses are resolved.
 
     DeviceError if the first host is unreachable, or if another one does not answer in time. Simplification: pairs
@@ -93,13 +93,15 @@ def await_reach(hosts: Sequence[Host], timeout_s: float = _REACH_WITHIN_S) -> No
     """
     first, *others = hosts
     addresses = {host.data_address: host.name for host in others}
-    request = {"addresses": list(addresses), "patience_s": timeout_s}
-    answer = run_on_hosts(_PING_UNTIL_ANSWERED, {first: request}, timeout_s=timeout_s + 30)[first.name]
+    request = {"addresses": list(addresses), "patience_s": _REACH_WITHIN_S}
+    answer = run_on_hosts(_PING_UNTIL_ANSWERED, {first: request}, timeout_s=_REACH_WITHIN_S + 30)[first.name]
     if isinstance(answer, DeviceError):
         raise answer
     if answer:
         name = addresses[answer[0]]
-        raise Unreachable(name, f"does not answer pings from {first.name} after {timeout_s:g} s: check the path to it.")
+        raise Unreachable(
+            name, f"does not answer pings from {first.name} after {_REACH_WITHIN_S:g} s: check the path to it."
+        )
 
 
 def measure(

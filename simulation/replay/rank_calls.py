@@ -127,10 +127,10 @@ class RankCalls:
         self.call(Call.WAIT, sizes=requests)
         self._open += reversed(requests)
 
-    def sendrecv(self, to: int, size: int, source: int, received: int, tag: int = 0, communicator: int = 0) -> None:
+    def sendrecv(self, to: int, size: int, source: int, received: int, tag: int = 0) -> None:
         """MPI_Sendrecv: both at once, then wait for both."""
-        receive = self.irecv(source, received, tag, communicator)
-        self.wait(self.isend(to, size, tag, communicator), receive)
+        receive = self.irecv(source, received, tag)
+        self.wait(self.isend(to, size, tag), receive)
 
     def loop(self, passes: int) -> None:
         """Begin a loop; what was computed before comes before it."""

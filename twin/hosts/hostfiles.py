@@ -1,6 +1,7 @@
 """The configuration files of virtual hosts, as text: accounts, names, sshd, Open MPI."""
 
 from collections.abc import Iterable, Mapping
+from itertools import count
 from pathlib import Path
 
 from eee_testbed.lab.model import Host, Lab
@@ -97,12 +98,10 @@ def _with_line(text: str, name: str, line: str) -> str:
     return "\n".join([*kept, line]) + "\n"
 
 
-def free_id(passwd: str, group: str, first_id: int = 2000) -> int:
-    """Return a number, from `first_id` up, that neither a user nor a group of the machine has."""
+def free_id(passwd: str, group: str) -> int:
+    """Return a number, from 2000 up, that neither a user nor a group of the machine has."""
     taken = {line.split(":")[2] for text in (passwd, group) for line in text.splitlines() if line.count(":") > 2}
-    while str(first_id) in taken:
-        first_id += 1
-    return first_id
+    return next(number for number in count(2000) if str(number) not in taken)
 
 
 def accounts() -> tuple[int, dict[str, str]]:

@@ -95,10 +95,10 @@ def rank_of(text: str, ranks: int = MOST_RANKS) -> int:
     return whole_number(text, 0, ranks - 1, "a rank")
 
 
-def duration_ns(text: str, ns: float = 1.0) -> float:
-    """A time in units of so many nanoseconds."""
+def duration_ns(text: str) -> float:
+    """A time in nanoseconds."""
     try:
-        duration = float(text) * ns
+        duration = float(text)
     except ValueError:
         raise BadLine(f"has {_shown(text)} for a time, which is no number") from None
     if not 0 <= duration <= MOST_NS:
