@@ -21,7 +21,7 @@ from eee_testbed.lab.model import Lab
 from eee_testbed.twin.hosts.hostfiles import HOMES, USER
 from eee_testbed.twin.lab.preflight import check_listeners, check_machine, check_networks, check_paths
 from eee_testbed.twin.machine import lab_clock
-from eee_testbed.twin.machine.control import ask
+from eee_testbed.twin.machine.asking import ask
 from eee_testbed.twin.machine.foreground import run_in_foreground
 from eee_testbed.twin.machine.lab_clock import make_page, rate_of
 from eee_testbed.twin.machine.neighbours import raise_limits, restore_limits

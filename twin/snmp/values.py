@@ -15,7 +15,6 @@ class Status(IntEnum):
     """error-status of RFC 3416, section 3, as far as a SET can return them."""
 
     NO_ERROR = 0
-    GEN_ERR = 5
     WRONG_TYPE = 7
     WRONG_LENGTH = 8
     WRONG_VALUE = 10
@@ -32,7 +31,6 @@ class RowStatus(IntEnum):
 
     ACTIVE = 1
     NOT_IN_SERVICE = 2
-    NOT_READY = 3
     CREATE_AND_GO = 4
     CREATE_AND_WAIT = 5
     DESTROY = 6

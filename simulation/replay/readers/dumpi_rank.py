@@ -16,8 +16,8 @@ from eee_testbed.simulation.replay.readers.reading import Place
 if TYPE_CHECKING:
     from eee_testbed.simulation.replay.rank_calls import RankCalls
 
-NULL, WORLD, SELF = 1, 2, 3
-"""Communicators that exist from the start."""
+WORLD, SELF = 2, 3
+"""Communicators that exist from the start; 1 is none."""
 
 _EMPTY_GROUP: Final = 2
 _SENDS: Final[Mapping[str, Call]] = {

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from eee_testbed.lab.errors import LabError
-from eee_testbed.twin.machine.control import ControlServer, ask
+from eee_testbed.twin.machine.asking import ask
+from eee_testbed.twin.machine.control import ControlServer
 
 
 def _refuse(_request: Mapping[str, Any], _descriptor: int) -> None:
