@@ -1,13 +1,17 @@
 """What messages cost at hosts, and when they need a handshake: named sets, and numbers of one's own.
 
-The sets hold what each system's source or documents print (Open MPI's limits: `pml_ob1_sendreq.h` and the BTLs of 4.1;
-TraceR: `tracer-driver.C` and `examples/conf`; CODES: `model-net-mpi-replay.c`; SimGrid SMPI: its configuration page;
-LogGOPSim: `loggopsim_cmdline.ggo`). Open MPI's processor times depend on the machine
-and are 0 in its set: give your own.
+The sets hold what each system's source or documents print (Open MPI's limits: `pml_ob1_sendreq.h` and the BTLs of 4.1,
+its reads: `pml_ob1_recvreq.c`; TraceR: `tracer-driver.C` and `examples/conf`; CODES: `model-net-mpi-replay.c`; SimGrid
+SMPI: its configuration page; LogGOPSim: `loggopsim_cmdline.ggo`). Open MPI's processor times depend on the machine and
+are 0 in its sets: give your own.
 
-Simplifications: TraceR's receiver asks for a large message as soon as it posts the receive, here the sender announces
-it first, which costs the announcement's way where the receive was posted early. A shared-memory message is as long as
-`memory_ns` and its bytes say, however many there are at a time.
+Without a network (`log_gops`) all of a message travels at once, as in LogGOPSim: `rendezvous`, `request_byte`,
+`header_byte`, `adapter_ns` and `answer_ns` have no effect there.
+
+Simplifications: ob1 announces a synchronous message below the eager limit with all its bytes. Here such a message
+follows by `rendezvous` unless `request_byte` holds it. TraceR's receiver asks for a large message as soon as it posts
+the receive. Here the sender announces it first, which costs the announcement's way where the receive was posted
+early. A shared-memory message is as long as `memory_ns` and its bytes say, however many there are at a time.
 """
 
 from collections.abc import Mapping
@@ -17,7 +21,10 @@ from pydantic import Field
 
 from eee_testbed.simulation.part import Form, Part
 
-HostsName = Literal["free", "ompi-tcp", "tracer", "codes", "smpi", "loggopsim"]
+HostsName = Literal["free", "ompi-tcp", "ompi-openib", "tracer", "codes", "smpi", "loggopsim"]
+
+Rendezvous = Literal["send", "get"]
+"""How an announced message comes to its receiver: cleared by it and sent, or read by its card (RGET)."""
 
 Ns = Annotated[float, Field(ge=0, le=1e9)]
 NsPerByte = Annotated[float, Field(ge=0, le=1e6)]
@@ -45,7 +52,7 @@ class Hosts(Part):
     """From when a message leaves the processor to when it enters the network."""
 
     answer_ns: Ns = 0
-    """From a request's or a clearance's arrival to its answer."""
+    """From an announcement's or a clearance's arrival to the processor's answer. A card that is read needs none."""
 
     combine_byte_ns: NsPerByte = 0
     """Processor time of a reduction's operation, for each byte."""
@@ -57,13 +64,17 @@ class Hosts(Part):
     """The same, for each byte."""
 
     eager_byte: MessageByte = _ALL_EAGER_BYTE
-    """The largest message that travels at once. A larger one is announced, cleared by a posted receive, and sent."""
+    """The largest message that travels at once. A larger one is announced; see `rendezvous`."""
+
+    rendezvous: Rendezvous = "send"
+    """How an announced message comes once its receive is posted. `send`: the receiver clears it, and the sender sends
+    it. `get`: the receiver's card reads it from the sender's, and then frees the sender by a word (ob1's RGET)."""
 
     request_byte: MessageByte = 0
-    """Bytes of a message that travel with its announcement."""
+    """Bytes of a message that travel with its announcement. If these are all, the receiver only acknowledges them."""
 
     header_byte: Annotated[int, Field(ge=0, le=65_535)] = 0
-    """In front of every message, and of an announcement and a clearance by themselves."""
+    """In front of every message, and of an announcement and what answers it by themselves."""
 
     def form(self) -> Form:
         """For the engine."""
@@ -78,6 +89,7 @@ class Hosts(Part):
             "memory": self.memory_ns,
             "memory_byte": self.memory_byte_ns,
             "eager_bytes": self.eager_byte,
+            "rendezvous": self.rendezvous,
             "request_carries": self.request_byte,
             "header_bytes": self.header_byte,
         }
@@ -88,6 +100,10 @@ HOSTS: Final[Mapping[HostsName, tuple[str, Hosts]]] = {
     "ompi-tcp": (
         "Open MPI 4.1 over TCP: eager up to 65,480 bytes, which also go with an announcement",
         Hosts(eager_byte=65_480, request_byte=65_480, header_byte=56),
+    ),
+    "ompi-openib": (
+        "Open MPI 4.1 over InfiniBand (openib): eager up to 12,232 bytes; the receiver's card reads larger messages",
+        Hosts(eager_byte=12_232, rendezvous="get", header_byte=56),
     ),
     "tracer": (
         "TraceR: eager up to 8,192 bytes; 100 ns a call, 400 ns the adapter, 1,000 ns an answer",

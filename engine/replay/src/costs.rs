@@ -1,5 +1,37 @@
 //! What messages cost at hosts, and by which protocol they travel. Times are in ticks; [`Costs::in_ticks`] converts them.
 
+/// How the data of an announced message come to the receiver.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Rendezvous {
+    /// The receiver clears the message, and the sender sends it; the sender is free when it has left.
+    Send,
+    /// The receiver's adapter reads the message from the sender's, whose processor takes no part; the receiver then says
+    /// that it has it, and the sender is free (RGET of Open MPI's `ob1`).
+    Get,
+}
+
+impl Rendezvous {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Send, Self::Get];
+
+    /// Its name in descriptions.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Send => "send",
+            Self::Get => "get",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|rendezvous| rendezvous.name() == name)
+    }
+}
+
 /// Costs and limits of messages; times in ns as they are written, in ticks as the replay uses them.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Costs {
@@ -13,7 +45,7 @@ pub struct Costs {
     pub receive_byte: f64,
     /// From when a message has left the processor to when the first flit can leave its node.
     pub adapter: f64,
-    /// From a request's or a clearance's arrival to the answer.
+    /// From a request's or a clearance's arrival to the answer by the processor. An adapter that is read answers at once.
     pub answer: f64,
     /// Processor time of combining two vectors, for each byte.
     pub combine_byte: f64,
@@ -22,11 +54,13 @@ pub struct Costs {
     /// The same, for each byte.
     pub memory_byte: f64,
     /// The largest message that travels without a request. Larger ones, and synchronous ones, are announced by a request,
-    /// cleared by the receiver once it has posted a receive, and then sent.
+    /// and come by `rendezvous` once the receiver has posted a receive.
     pub eager_bytes: u64,
+    /// How the rest of an announced message travels.
+    pub rendezvous: Rendezvous,
     /// Bytes of a message that go with its request.
     pub request_carries: u64,
-    /// Bytes of a request, a clearance, and in front of each message.
+    /// Bytes of a request, of each answer to one, and in front of each message.
     pub header_bytes: u64,
 }
 

@@ -1,4 +1,6 @@
-//! Messages: eager ones travel at once; larger ones are announced by a request, cleared by the receiver, and then sent.
+//! Messages: eager ones travel at once; larger ones are announced by a request. The receiver, once a receive is posted,
+//! clears them, and they are sent; or it reads them from the sender, which hears at the end that it is free. So it does too
+//! of a message that came whole with its request, as small synchronous ones may.
 //!
 //! Without a network they do what LogGOPSim's do: all of a message travels at once, the receiver's processor takes it when it
 //! is free, whether a receive is posted or not, and the sender of a large one is free when its receive is posted. The way of
@@ -8,7 +10,7 @@
 use interconnect::packet::Signal;
 
 use crate::agenda::Event;
-use crate::costs::{behind_first, whole};
+use crate::costs::{Rendezvous, behind_first, whole};
 use crate::engine::Replay;
 use crate::program::SendMode;
 use crate::state::{Context, Half, Message, Owner, POINT_TO_POINT, Path, Stage, Target};
@@ -93,18 +95,12 @@ impl Replay {
 
     /// A message, or what announces or clears it, leaves its host.
     pub(crate) fn launch(&mut self, message: u32) {
-        let own = &self.messages[message];
         let costs = &self.hosts.costs;
-        let (from, to) = match own.stage {
-            Stage::Clear => (own.to, own.from),
-            _ => (own.from, own.to),
-        };
-        let from = self.nodes[from as usize];
-        let to = self.nodes[to as usize];
+        let (from, to) = self.way(message);
         let bytes = self.payload(message);
         if from == to {
             let at = self.now + whole(costs.memory + costs.memory_byte * bytes as f64);
-            if own.stage == Stage::Data {
+            if self.frees_sender(message) {
                 self.agenda.put(at, Event::Sent(message));
             }
             self.agenda.put(at, Event::Arrive(message));
@@ -126,29 +122,45 @@ impl Replay {
         }
     }
 
+    /// The nodes that this stage of a message leaves and reaches.
+    fn way(&self, message: u32) -> (u32, u32) {
+        let own = &self.messages[message];
+        let from = self.nodes[own.from as usize];
+        let to = self.nodes[own.to as usize];
+        match own.stage {
+            Stage::Clear | Stage::Finish => (to, from),
+            Stage::Eager | Stage::Request | Stage::Data => (from, to),
+        }
+    }
+
+    /// Whether the sender is free when this stage has left it.
+    fn frees_sender(&self, message: u32) -> bool {
+        self.messages[message].stage == Stage::Data
+            && self.hosts.costs.rendezvous == Rendezvous::Send
+    }
+
+    /// Bytes of a message that go with its request.
+    fn carried(&self, message: u32) -> u64 {
+        let bytes = self.messages[message].bytes;
+        bytes.min(self.hosts.costs.request_carries)
+    }
+
     /// Bytes of the program that travel in this stage.
     fn payload(&self, message: u32) -> u64 {
         let own = &self.messages[message];
-        let carried = own.bytes.min(self.hosts.costs.request_carries);
         match own.stage {
             Stage::Eager => own.bytes,
-            Stage::Request => carried,
-            Stage::Clear => 0,
-            Stage::Data => own.bytes - carried,
+            Stage::Request => self.carried(message),
+            Stage::Clear | Stage::Finish => 0,
+            Stage::Data => own.bytes - self.carried(message),
         }
     }
 
     /// A message enters the network.
     pub(crate) fn enter(&mut self, message: u32) {
         let bytes = self.payload(message) + self.hosts.costs.header_bytes;
-        let own = &self.messages[message];
-        let (from, to) = match own.stage {
-            Stage::Clear => (own.to, own.from),
-            _ => (own.from, own.to),
-        };
-        let from = self.nodes[from as usize];
-        let to = self.nodes[to as usize];
-        let tells = own.stage == Stage::Data;
+        let (from, to) = self.way(message);
+        let tells = self.frees_sender(message);
         if let Transport::Network(wires) = &mut self.transport {
             let flits = wires.flits(bytes);
             wires.engine.send(from, to, flits, message, tells);
@@ -184,7 +196,7 @@ impl Replay {
         let job = self.ranks[own.to as usize].job;
         if own.run != self.jobs[job as usize].run {
             // Its program has ended without it.
-            self.unmatched.1 += 1;
+            self.unmatched.1 += u64::from(own.stage != Stage::Finish);
             self.messages.remove(message);
             return;
         }
@@ -195,9 +207,13 @@ impl Replay {
             Stage::Eager | Stage::Request => self.announce(message),
             Stage::Clear => {
                 self.messages[message].stage = Stage::Data;
-                self.answer(message);
+                match self.hosts.costs.rendezvous {
+                    Rendezvous::Send => self.answer(message),
+                    Rendezvous::Get => self.launch(message),
+                }
             }
             Stage::Data => self.receive(message),
+            Stage::Finish => self.left(message),
         }
     }
 
@@ -282,6 +298,7 @@ impl Replay {
             let path = self.path_of(receive);
             self.messages[message].path = path;
         }
+        let whole_came = self.carried(message) == self.messages[message].bytes;
         let own = &mut self.messages[message];
         own.receive = Some(receive);
         match own.stage {
@@ -298,6 +315,7 @@ impl Replay {
                 }
             }
             Stage::Eager => self.receive(message),
+            _ if whole_came => self.receive(message),
             _ => {
                 own.stage = Stage::Clear;
                 self.answer(message);
@@ -359,10 +377,25 @@ impl Replay {
         let own = &mut self.messages[message];
         own.receiver_waits = false;
         let (target, path) = (own.receive, own.path);
+        if self.tells_sender(message) {
+            self.messages[message].stage = Stage::Finish;
+            self.launch(message);
+        }
         self.forget_if_over(message);
         if let Some(target) = target {
             self.complete(target, Some(path));
         }
+    }
+
+    /// Whether the sender of a message that has been received still waits for word of it.
+    fn tells_sender(&self, message: u32) -> bool {
+        let own = &self.messages[message];
+        own.sender_waits
+            && match own.stage {
+                Stage::Request => true,
+                Stage::Data => self.hosts.costs.rendezvous == Rendezvous::Get,
+                Stage::Eager | Stage::Clear | Stage::Finish => false,
+            }
     }
 
     fn forget_if_over(&mut self, message: u32) {

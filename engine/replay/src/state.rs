@@ -64,10 +64,12 @@ pub(crate) enum Stage {
     Eager,
     /// Its request, to the receiver.
     Request,
-    /// The receiver's clearance, to the sender.
+    /// The receiver's clearance, or what reads the message, to the sender.
     Clear,
-    /// The message, cleared.
+    /// What of the message did not come with its request.
     Data,
+    /// The receiver's word that it has the message, to the sender.
+    Finish,
 }
 
 /// A message from its send to its receive.

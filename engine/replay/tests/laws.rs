@@ -5,7 +5,7 @@ use std::sync::Arc;
 use interconnect::link::{LinkPolicy, Mode, Timing};
 use interconnect::packet::LinkPolicies;
 use proptest::prelude::*;
-use replay::costs::Costs;
+use replay::costs::{Costs, Rendezvous};
 use replay::{Program, Replay};
 
 use crate::support::{
@@ -87,6 +87,13 @@ fn rendezvous() -> Costs {
     }
 }
 
+fn read() -> Costs {
+    Costs {
+        rendezvous: Rendezvous::Get,
+        ..rendezvous()
+    }
+}
+
 fn deep(hold: u64) -> LinkPolicy {
     LinkPolicy {
         mode: Mode::Deep,
@@ -123,7 +130,7 @@ proptest! {
     #[test]
     fn all_that_is_sent_is_received(rounds in rounds()) {
         let program = of(&rounds, 1);
-        for costs in [free(), rendezvous()] {
+        for costs in [free(), rendezvous(), read()] {
             for transport in [awake(hyperx(&[4], 2)), over(hyperx(&[4], 2), asleep(deep(50))), log_gops()] {
                 let mut replay = replay(transport, costs, 8, &program);
                 let ranks = finish(&mut replay);

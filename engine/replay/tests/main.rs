@@ -5,5 +5,6 @@ mod collectives;
 mod jobs;
 mod laws;
 mod matching;
+mod rendezvous;
 mod support;
 mod ti;

@@ -8,7 +8,7 @@ use interconnect::routing::{Algorithm, Routing};
 use interconnect::topology::{HyperX, Torus};
 use interconnect::{Network, PacketEngine, RouterParameters, Switching};
 use replay::collectives::Library;
-use replay::costs::Costs;
+use replay::costs::{Costs, Rendezvous};
 use replay::engine::RankResult;
 use replay::jobs::{JobPlan, Placement};
 use replay::program::{ROW, Records};
@@ -152,6 +152,7 @@ pub fn free() -> Costs {
         memory: 0.0,
         memory_byte: 0.0,
         eager_bytes: u64::MAX,
+        rendezvous: Rendezvous::Send,
         request_carries: 0,
         header_bytes: 0,
     }

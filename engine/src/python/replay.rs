@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use replay::collectives::Library;
-use replay::costs::Costs;
+use replay::costs::{Costs, Rendezvous};
 use replay::jobs::{JobPlan, Placement};
 use replay::program::Records;
 use replay::transport::{LogGops, Transport, Wires};
@@ -39,13 +39,23 @@ pub struct HostCosts {
     memory: f64,
     memory_byte: f64,
     eager_bytes: u64,
+    rendezvous: String,
     request_carries: u64,
     header_bytes: u64,
 }
 
-impl From<HostCosts> for Costs {
-    fn from(own: HostCosts) -> Self {
-        Self {
+impl TryFrom<HostCosts> for Costs {
+    type Error = PyErr;
+
+    fn try_from(own: HostCosts) -> PyResult<Self> {
+        let rendezvous = Rendezvous::named(&own.rendezvous).ok_or_else(|| {
+            SimulationError::new_err(format!(
+                "parameter: rendezvous {:?} is unknown; known are {}",
+                own.rendezvous,
+                Rendezvous::ALL.map(Rendezvous::name).join(", ")
+            ))
+        })?;
+        Ok(Self {
             send: own.send,
             send_byte: own.send_byte,
             receive: own.receive,
@@ -56,9 +66,10 @@ impl From<HostCosts> for Costs {
             memory: own.memory,
             memory_byte: own.memory_byte,
             eager_bytes: own.eager_bytes,
+            rendezvous,
             request_carries: own.request_carries,
             header_bytes: own.header_bytes,
-        }
+        })
     }
 }
 
@@ -166,7 +177,7 @@ impl ProgramReplay {
             }
         };
         let hosts = Hosts {
-            costs: Costs::from(hosts).in_ticks(tick_ns),
+            costs: Costs::try_from(hosts)?.in_ticks(tick_ns),
             tick_ns,
             library,
             element: element_bytes,
