@@ -136,14 +136,14 @@ int main(int count, char **words) {
         fail("no such file or folder");
     }
     while (fgets(line, LINE, calls) != NULL) {
-        /* Words: library, kind, ranks, root, bytes, element, commutative, in-place, sizes, algorithm. */
-        char *word[10];
+        /* Words: library, kind, ranks, root, bytes, element, commutative, in-place, sizes, nodes, algorithm. */
+        char *word[11];
         int found = 0;
-        for (char *next = strtok(line, " \n"); next != NULL && found < 10; next = strtok(NULL, " \n")) {
+        for (char *next = strtok(line, " \n"); next != NULL && found < 11; next = strtok(NULL, " \n")) {
             word[found++] = next;
         }
-        if (found != 10) {
-            fail("a call has ten words");
+        if (found != 11) {
+            fail("a call has eleven words");
         }
         long *given = strcmp(word[8], "-") ? sizes : NULL;
         if (given != NULL) {

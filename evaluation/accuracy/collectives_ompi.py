@@ -6,7 +6,7 @@ bytes, order) with those of `engine/replay`. Sizes are one below, at and above e
 of Open MPI 4.1 are. Then each algorithm is forced, also with segments, as Open MPI 4.0 uses them. Prints Markdown and
 the first differences; exit status 1 if there are any, or if mpirun is not Open MPI 4.1.
 
-Not compared: receives and waits, of which monitoring sees nothing, and HAN, which needs several nodes.
+Not compared: receives and waits, of which monitoring sees nothing; for HAN see `collectives_han.py`.
 """
 
 import argparse
@@ -78,15 +78,17 @@ class Call:
     commutative: bool = True
     in_place: bool = False
     sizes: tuple[int, ...] = ()
+    nodes: tuple[int, ...] = ()
     algorithm: str = "-"
+    library: str = "ompi-4.1"
 
     @property
     def line(self) -> str:
-        """Ten words."""
+        """Eleven words."""
         return (
-            f"ompi-4.1 {self.kind} {self.ranks} {self.root} {self.bytes} {self.element} "
+            f"{self.library} {self.kind} {self.ranks} {self.root} {self.bytes} {self.element} "
             f"{'commutative' if self.commutative else 'no'} {'in-place' if self.in_place else 'no'} "
-            f"{','.join(map(str, self.sizes)) or '-'} {self.algorithm}"
+            f"{','.join(map(str, self.sizes)) or '-'} {','.join(map(str, self.nodes)) or '-'} {self.algorithm}"
         )
 
     @property
@@ -187,14 +189,16 @@ def forced(kind: str, ranks: int, sizes: Sequence[int]) -> Iterator[tuple[Forced
             yield Forced(operation, number, segment), given
 
 
-def open_mpi(program: Path, folder: Path, given: Sequence[Call], options: Sequence[str] = ()) -> list[list[str]]:
+def open_mpi(
+    program: Path, folder: Path, given: Sequence[Call], options: Sequence[str] = (), transports: str = "self,vader"
+) -> list[list[str]]:
     """What each rank sends in each call."""
     file = folder / "calls"
     file.write_text("".join(f"{call.line}\n" for call in given), encoding="utf-8")
     subprocess.run(
         [
             "mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(given[0].ranks), "--bind-to", "none",
-            "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader", "--mca", "pml_monitoring_enable", "1",
+            "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", transports, "--mca", "pml_monitoring_enable", "1",
             *options, program, file, folder,
         ],
         check=True,
@@ -260,6 +264,15 @@ def built(folder: Path) -> tuple[Path, Path]:
     return theirs, Path(found[-1])
 
 
+def is_version_41() -> bool:
+    """Whether mpirun is of Open MPI 4.1; else a sentence is printed."""
+    version = subprocess.run(["mpirun", "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    right = "Open MPI) 4.1" in version
+    if not right:
+        print(f"mpirun is not Open MPI 4.1, whose tables are compared: {version.splitlines()[0]}", file=sys.stderr)
+    return right
+
+
 def main() -> int:
     """Run both and compare."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -268,9 +281,7 @@ def main() -> int:
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     recording.add_argument(parser)
     asked = parser.parse_args()
-    version = subprocess.run(["mpirun", "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    if "Open MPI) 4.1" not in version:
-        print(f"mpirun is not Open MPI 4.1, whose tables are compared: {version.splitlines()[0]}", file=sys.stderr)
+    if not is_version_41():
         return 1
     records, comparison = recording.begin(asked), Comparison()
     with tempfile.TemporaryDirectory() as name:

@@ -68,6 +68,7 @@ _ACCURACY: Final = (
     ),
     Script("beside_booksim2", None, None, lacking="BookSim2's program, which is not Debian's"),
     Script("collectives_ompi", ("3", "--most", "9", "--kinds", "allreduce", "alltoallv"), ("--most", "70000")),
+    Script("collectives_han", ("--most-ranks", "4"), ()),
     Script("loggopsim", None, None, lacking="LogGOPSim's program; replay/tests/closed_forms.rs has what it prints"),
     Script("net_power_bench", None, None, lacking="NetPowerBench's files; test_net_power_bench.py has a part"),
 )  # fmt: skip

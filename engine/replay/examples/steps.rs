@@ -1,12 +1,14 @@
 //! What the ranks send in collective calls, in its order: `evaluation/accuracy/collectives_ompi.py` compares it with Open MPI.
 //!
-//! Each line of the standard input is a call, in ten words: library, kind, ranks, root, bytes, bytes of an element,
+//! Each line of the standard input is a call, in eleven words: library, kind, ranks, root, bytes, bytes of an element,
 //! `commutative` or not, `in-place` or not, block sizes separated by commas (alltoallv: rank by rank, those that it sends)
-//! or `-`, and an algorithm or `-` for the library's choice: the name of a variant, for trees of the shape, and perhaps
+//! or `-`, the node of each rank separated by commas or `-` for one a rank, and an algorithm or `-` for the library's choice: the name of a variant, for trees of the shape, and perhaps
 //! `:` and bytes of a segment. The line of the output has the chosen algorithm, and for each rank what it sends, as
 //! `to:bytes to:bytes`, all separated by `;`.
 
-use replay::collectives::{Algorithm, Collective, Kind, Library, Shape, algorithm, steps_by};
+use replay::collectives::{
+    Algorithm, Collective, Kind, Library, Nodes, Shape, algorithm, steps_by,
+};
 use replay::step::Step;
 use std::fmt::Write;
 use std::io::{self, BufRead};
@@ -31,10 +33,11 @@ fn answer(line: &str) -> String {
         commutative,
         in_place,
         sizes,
+        nodes,
         forced,
     ] = words[..]
     else {
-        panic!("a call has ten words: {line}");
+        panic!("a call has eleven words: {line}");
     };
     let library = Library::named(library).expect("a library");
     let kind = Kind::ALL
@@ -47,6 +50,7 @@ fn answer(line: &str) -> String {
         element: number(element),
         commutative: commutative == "commutative",
         in_place: in_place == "in-place",
+        nodes: (nodes != "-").then(|| Arc::new(on_nodes(nodes))),
         ..Collective::new(kind, number(ranks) as u32, number(bytes))
     };
     let chosen = match forced {
@@ -121,6 +125,11 @@ fn of_rank(call: &Collective, sizes: Option<&[u64]>, rank: u32) -> Collective {
         sizes: Some(sizes),
         ..call.clone()
     }
+}
+
+fn on_nodes(word: &str) -> Nodes {
+    let nodes: Vec<u32> = word.split(',').map(|node| number(node) as u32).collect();
+    Nodes::new(&nodes)
 }
 
 fn number(word: &str) -> u64 {

@@ -1,13 +1,15 @@
 //! HAN: collectives within nodes and between them (coll_han_*.c of Open MPI 5.0.8).
 //!
-//! Simplifications. HAN moves the next 64 KiB between nodes while this segment is on its way within a node; here a rank
-//! ends one before it begins the other, so that bcast, reduce and allreduce of several segments take longer. Between nodes
-//! HAN's segments go by libnbc's algorithms (all of allreduce and reduce, and of bcast all but the first); here by `tuned`'s
-//! tables. A measurement of large vectors on several nodes could tell both apart.
+//! Between nodes all segments of allreduce and reduce, and of bcast all but the first, go by libnbc's algorithms; the rest
+//! goes by `tuned`'s tables. `evaluation/accuracy/collectives_han.py` compares bytes and messages with HAN of 4.1.4.
+//!
+//! Simplification. HAN moves the next 64 KiB between nodes while this segment is on its way within a node; here a rank
+//! ends one before it begins the other, so that bcast, reduce and allreduce of several segments take longer.
 
 use super::action::{Actions, nothing, renamed};
 use super::blocks::Segments;
-use super::{Collective, Kind, Library, actions as by_choice};
+use super::tree::Shape;
+use super::{Algorithm, Collective, Kind, Library, actions as by_choice, actions_by};
 
 /// `han_bcast_segsize`, `han_reduce_segsize`, `han_allreduce_segsize`.
 const SEGMENT: u64 = 64 * 1024;
@@ -32,6 +34,8 @@ pub(super) fn applies(collective: &Collective) -> bool {
 struct Phase {
     /// `None` within each node; else between the ranks with this place in their nodes.
     across: Option<u32>,
+    /// By libnbc.
+    beside: bool,
     kind: Kind,
     /// Number in this part.
     root: u32,
@@ -41,6 +45,7 @@ struct Phase {
 fn within(kind: Kind, root: u32, bytes: u64) -> Phase {
     Phase {
         across: None,
+        beside: false,
         kind,
         root,
         bytes,
@@ -50,9 +55,17 @@ fn within(kind: Kind, root: u32, bytes: u64) -> Phase {
 fn across(low: u32, kind: Kind, root: u32, bytes: u64) -> Phase {
     Phase {
         across: Some(low),
+        beside: false,
         kind,
         root,
         bytes,
+    }
+}
+
+fn beside(low: u32, kind: Kind, root: u32, bytes: u64) -> Phase {
+    Phase {
+        beside: true,
+        ..across(low, kind, root, bytes)
     }
 }
 
@@ -67,7 +80,8 @@ fn phases(
     let together = u64::from(on_node) * bytes;
     let everything = u64::from(collective.ranks) * bytes;
     let segments = Segments::new(bytes, collective.element_bytes(), SEGMENT);
-    let segments = (0..segments.count).map(move |segment| segments.of(segment));
+    let count = segments.count;
+    let segments = (0..count).map(move |segment| segments.of(segment));
     match collective.kind {
         Kind::Barrier => Box::new(
             [
@@ -77,23 +91,25 @@ fn phases(
             ]
             .into_iter(),
         ),
-        Kind::Bcast => Box::new(segments.flat_map(move |bytes| {
+        Kind::Bcast => Box::new(segments.enumerate().flat_map(move |(segment, bytes)| {
+            let first = segment == 0;
+            let to_nodes = if first { across } else { beside };
             [
-                across(low, Kind::Bcast, up, bytes),
+                to_nodes(low, Kind::Bcast, up, bytes),
                 within(Kind::Bcast, low, bytes),
             ]
         })),
         Kind::Reduce => Box::new(segments.flat_map(move |bytes| {
             [
                 within(Kind::Reduce, low, bytes),
-                across(low, Kind::Reduce, up, bytes),
+                beside(low, Kind::Reduce, up, bytes),
             ]
         })),
         Kind::Allreduce => Box::new(segments.flat_map(|bytes| {
             [
                 within(Kind::Reduce, 0, bytes),
-                across(0, Kind::Reduce, 0, bytes),
-                across(0, Kind::Bcast, 0, bytes),
+                beside(0, Kind::Reduce, 0, bytes),
+                beside(0, Kind::Bcast, 0, bytes),
                 within(Kind::Bcast, 0, bytes),
             ]
         })),
@@ -122,6 +138,37 @@ fn phases(
     }
 }
 
+/// A bcast or a commutative reduce by libnbc (nbc_ibcast.c, nbc_ireduce.c of Open MPI 4.1.4).
+fn by_libnbc(library: Library, part: &Collective, rank: u32) -> Option<Actions> {
+    /// From here on, few ranks send in a chain, by segments.
+    const LONG: u64 = 65_536;
+    const CHAINED: u64 = 8192;
+    let (ranks, root) = (part.ranks, part.root);
+    let whole = 1 << ranks.ilog2();
+    let algorithm = match part.kind {
+        Kind::Bcast if ranks <= 4 => Algorithm::Linear,
+        Kind::Bcast => Algorithm::Tree(Shape::Binomial, 0),
+        _ if ranks > 2 && part.elements() >= whole => Algorithm::Rabenseifner,
+        _ if ranks > 4 || part.bytes < LONG => Algorithm::Tree(Shape::InOrderBinomial, 0),
+        _ => Algorithm::Tree(Shape::Chain, CHAINED),
+    };
+    if !matches!(algorithm, Algorithm::Tree(..)) {
+        return actions_by(algorithm, library, part, rank);
+    }
+    // Its trees begin at 0, which changes places with the root.
+    let place = move |rank| match rank {
+        0 => root,
+        _ if rank == root => 0,
+        _ => rank,
+    };
+    let rooted = Collective {
+        root: 0,
+        ..part.clone()
+    };
+    let tree = actions_by(algorithm, library, &rooted, place(rank))?;
+    Some(renamed(tree, place, 0))
+}
+
 pub(super) fn actions(library: Library, collective: &Collective, rank: u32) -> Option<Actions> {
     if !applies(collective) {
         return None;
@@ -145,10 +192,11 @@ pub(super) fn actions(library: Library, collective: &Collective, rank: u32) -> O
             ..whole.part(phase.kind, phase.root, phase.bytes)
         };
         let members = members.clone();
-        renamed(
-            by_choice(library, &part, number),
-            move |member| members[member as usize],
-            later,
-        )
+        let own = if phase.beside {
+            by_libnbc(library, &part, number).unwrap_or_else(nothing)
+        } else {
+            by_choice(library, &part, number)
+        };
+        renamed(own, move |member| members[member as usize], later)
     })))
 }

@@ -59,14 +59,62 @@ fn data_cross_to_each_node_once() {
     for (kind, bytes, messages, crossing) in [
         (Kind::Bcast, 1000, 3, 3000),
         (Kind::Bcast, 65_536 * 2 + 8, 9, 3 * (65_536 * 2 + 8)),
-        (Kind::Reduce, 1000, 3, 3000),
-        (Kind::Allreduce, 1000, 6, 6000),
+        (Kind::Reduce, 8, 3, 24),
+        // Halves, then quarters, are exchanged and gathered: 12 + 2 messages, and back to three nodes.
+        (Kind::Reduce, 1024, 11, 4 * 512 + 4 * 256 + 2 * 256 + 512),
+        (Kind::Allreduce, 8, 6, 48),
         // Bruck and recursive doubling of four: two messages each, three nodes' blocks.
         (Kind::Allgather, 10, 8, 4 * 3 * 60),
     ] {
         let outcome = run_all(Library::OpenMpi50, &call(kind, &nodes, bytes));
         assert_eq!(between(&outcome, &nodes), (messages, crossing), "{kind:?}");
     }
+}
+
+/// What Open MPI 4.1.4 sends with HAN before tuned, by pml monitoring: two ranks on each node. Rank, to and bytes.
+#[test]
+fn nodes_exchange_what_open_mpi_sends() {
+    let nodes: Vec<u32> = (0..12).map(|rank| rank / 2).collect();
+    let sends = |kind, bytes, rank: u32| {
+        let outcome = run_all(Library::OpenMpi50, &call(kind, &nodes, bytes));
+        let of_rank = outcome.pairs.iter().filter(|((from, _), _)| *from == rank);
+        let mut sends: Vec<_> = of_rank
+            .map(|(&(_, to), &(messages, bytes))| (to, messages, bytes))
+            .collect();
+        sends.sort_unstable();
+        sends
+    };
+    assert_eq!(sends(Kind::Reduce, 8, 10), [(8, 1, 8)]);
+    assert_eq!(sends(Kind::Reduce, 8, 8), [(0, 1, 8)]);
+    let (whole, half, quarter) = (65_536, 32_768, 16_384);
+    assert_eq!(
+        sends(Kind::Reduce, whole, 4),
+        [(0, 2, 2 * half), (6, 1, half), (10, 1, quarter)]
+    );
+    assert_eq!(
+        sends(Kind::Allreduce, whole, 0),
+        [
+            (1, 1, whole),
+            (2, 2, half + whole),
+            (4, 2, half + whole),
+            (8, 2, quarter + whole)
+        ]
+    );
+    // The first segment to each node in turn, the second by libnbc's tree, each then within the node.
+    assert_eq!(
+        sends(Kind::Bcast, 2 * whole, 0),
+        [
+            (1, 2, 2 * whole),
+            (2, 2, 2 * whole),
+            (4, 2, 2 * whole),
+            (6, 1, whole),
+            (8, 2, 2 * whole),
+            (10, 1, whole)
+        ]
+    );
+    let pairs: Vec<u32> = (0..8).map(|rank| rank / 4).collect();
+    let two = run_all(Library::OpenMpi50, &call(Kind::Reduce, &pairs, whole));
+    assert_eq!(two.pairs[&(4, 0)], (8, whole), "a chain of 8 KiB");
 }
 
 fn placed() -> impl Strategy<Value = Vec<u32>> {
