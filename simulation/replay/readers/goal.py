@@ -41,6 +41,7 @@ _TASK: Final = re.compile(
 )
 _EDGE: Final = re.compile(r"(\w+)\s+(i?requires)\s+(\w+)")
 _VERB: Final = re.compile(r"(?:\w+\s*:\s*)?(\w+)\b")
+_VERBS: Final = frozenset({"send", "recv", "calc"})
 _MOST_TAG: Final = (1 << 31) - 1
 
 
@@ -139,6 +140,8 @@ class _Reading:
         match = _TASK.fullmatch(text)
         if match is None:
             verb = _VERB.match(text)
+            if verb and verb[1] in _VERBS:
+                raise BadLine(f"has a {verb[1]} that is not whole, or has what the format does not: {text[:40]!r}")
             raise BadLine(f"has {verb[1] if verb else text[:20]!r}, which is no send, recv, calc or requires of MPI")
         task = _Task(place.line, match["verb"] or "calc", cpu=whole_number(match["cpu"] or "0", 0, 1 << 20, "a cpu"))
         if task.verb == "calc":
@@ -191,6 +194,11 @@ class _Reading:
             Place(self._path).refuse("has no num_ranks")
         if self._rank is not None:
             Place(self._path).refuse(f"ends within rank {self._rank}: it was cut off", "make the schedule again")
+        if missing := sorted(set(range(self._ranks)) - self._done):
+            self._assume(
+                f"{len(missing)} of {self._ranks} ranks (the first is {missing[0]}) are not in the file: they do "
+                "nothing. If it was cut off, make the schedule again."
+            )
         return self._writer.program()
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from eee_testbed.lab.errors import LabError, UnreadableFile
 from eee_testbed.lab.plain_text import one_line
+from eee_testbed.simulation.replay.agreement import disagreement
 from eee_testbed.simulation.replay.checks import BadProgram, check_program
 from eee_testbed.simulation.replay.program import Program
 from eee_testbed.simulation.replay.readers.dumpi import looks_like_dumpi, read_dumpi
@@ -96,6 +97,8 @@ FORMATS: Final[Mapping[str, Format]] = {
 def format_of(path: Path) -> str:
     """The name of the format that a file has; UnreadableFile if it looks like none."""
     head = head_of(path)
+    if not head:
+        raise UnreadableFile(str(path), 0, "is empty", "record the trace again, or restore the file from a copy")
     for name, one in FORMATS.items():
         if one.looks_like(head):
             return name
@@ -121,4 +124,6 @@ def import_trace(files: Sequence[Path], name: str, options: Options) -> Program:
         check_program(program.calls, program.ranks, program.communicators)
     except BadProgram as error:
         raise UnreadableFile(str(files[0]), 0, str(error), REMEDY) from error
+    if said := disagreement(program):
+        raise UnreadableFile(str(files[0]), 0, said, REMEDY)
     return program

@@ -27,8 +27,9 @@ def looks_like_ti(head: bytes) -> bool:
 def read_ti(files: Sequence[Path], options: Options) -> Program:
     """The program of the files; UnreadableFile names file and line of what cannot be used."""
     flops_per_s = options.flops_per_s or _FLOPS_PER_S
+    texts = [bytes_of(path) for path in files]
     try:
-        trace = read_time_independent([bytes_of(path) for path in files], 1e9 / flops_per_s)
+        trace = read_time_independent(texts, 1e9 / flops_per_s)
     except TraceError as error:
         file, line, sentence, remedy = error.args
         raise UnreadableFile(str(files[file]), line, sentence, remedy or REMEDY) from error
@@ -40,6 +41,10 @@ def read_ti(files: Sequence[Path], options: Options) -> Program:
     if trace["tests"]:
         assumed.append("Tests take no time; where no wait follows, the last test of a request is its wait.")
     ranks = len(trace["ends"])
+    if (whole := sum(text.count(b"finalize") for text in texts)) < ranks:
+        assumed.append(
+            f"Only {whole} of {ranks} ranks end with finalize: the trace may have been cut off, and is used as it is."
+        )
     calls = calls_of(trace["rows"], trace["lists"], trace["ends"])
     source = f"SimGrid time-independent trace, {len(files)} files"
     return Program(options.name, ranks, calls, (range(ranks),), source, tuple(assumed))

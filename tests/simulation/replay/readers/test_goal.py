@@ -46,7 +46,7 @@ def test_a_sequence(tmp_path: Path) -> None:
         (Call.WAIT, 0, ANY, 0, 0, [0]),
         (Call.COMPUTE, 7, ANY, 0, 0, None),
     ]
-    assert program.assumed == ()
+    assert all("not in the file" in sentence for sentence in program.assumed)
 
 
 def test_what_may_begin_is_begun_and_all_is_waited_for_where_all_needs_it(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_irequires_needs_only_the_begin(tmp_path: Path) -> None:
     text = _of_rank("a: send 1b to 1", "b: calc 9", "b irequires a", "c: send 1b to 2", "c irequires b")
     program = _read(tmp_path, text)
     assert _rows(program, "call", "compute_ns") == [(Call.ISEND, 0), (Call.ISEND, 9), (Call.WAIT, 0)]
-    assert program.assumed == ("What may begin when computing has begun (irequires) begins at its end.",)
+    assert program.assumed[0] == "What may begin when computing has begun (irequires) begins at its end."
 
 
 def test_computing_on_several_processors_is_done_one_after_the_other(tmp_path: Path) -> None:
@@ -109,6 +109,8 @@ def test_sends_that_different_tasks_need_are_waited_for_in_order(tmp_path: Path)
             _of_rank("l0: put 1b to 1 ct 0 tag 10"),
             "s.goal:4 has 'put', which is no send, recv, calc or requires of MPI",
         ),
+        (_of_rank("a: send 1b to"), "s.goal:4 has a send that is not whole"),
+        (_of_rank("a: calc -5"), "s.goal:4 has a calc that is not whole"),
         (_of_rank("a: calc 1", "a requires z"), "s.goal:5 names z, which is not before"),
         (_of_rank("a: calc 1", "a: calc 1"), "has the label a a second time"),
         (_of_rank("send 1b to 4"), "'4' for a rank, which is not from 0 to 3"),
@@ -124,6 +126,13 @@ def test_refusals(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(UnreadableFile) as caught:
         _read(tmp_path, text)
     assert words in str(caught.value)
+
+
+def test_ranks_that_are_not_there_are_counted(tmp_path: Path) -> None:
+    program = _read(tmp_path, "num_ranks 4\nrank 1 {\ncalc 5\n}\n")
+    assert "3 of 4 ranks (the first is 0) are not in the file" in program.assumed[-1]
+    whole = _read(tmp_path, "num_ranks 2\nrank 1 {\ncalc 5\n}\nrank 0 {\n}\n")
+    assert not whole.assumed
 
 
 def test_other_files(tmp_path: Path) -> None:
@@ -162,7 +171,7 @@ def test_fork_and_join_are_kept(tmp_path_factory: pytest.TempPathFactory, stages
     path.write_text(_of_rank(*lines))
     program = read_goal([path], Options())
     check_program(program.calls, program.ranks, program.communicators)
-    assert program.assumed == ()
+    assert all("not in the file" in sentence for sentence in program.assumed)
     found: list[list[str]] = [[]]
     waited = compute_ns = 0
     for call, ns, sizes in _rows(program, "call", "compute_ns", "sizes"):

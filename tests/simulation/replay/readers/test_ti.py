@@ -120,11 +120,25 @@ def test_refusals_name_file_and_line(tmp_path: Path, line: str, words: str) -> N
     assert words in str(caught.value)
 
 
+def test_a_trace_that_may_be_cut_off_says_so(tmp_path: Path) -> None:
+    whole = "0 init\n0 send 1 0 8\n0 finalize\n1 init\n1 recv 0 0 8\n1 finalize\n"
+    assert len(_read(tmp_path, whole).assumed) == 1
+    assert _read(tmp_path, whole[:-11]).assumed[-1].startswith("Only 1 of 2 ranks end with finalize")
+
+
+def test_ranks_that_make_different_collective_calls_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFile, match=r"t.txt has BARRIER as collective call 1 of rank 1 on communicator 0"):
+        _read(tmp_path, "0 init\n0 bcast 8\n0 finalize\n1 init\n1 barrier\n1 finalize\n")
+
+
 def test_formats_are_recognised(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("3 init 1\n")
     assert format_of(tmp_path / "x") == "ti"
     (tmp_path / "x").write_text("hello\n")
     with pytest.raises(UnreadableFile, match="looks like none of the formats"):
+        format_of(tmp_path / "x")
+    (tmp_path / "x").write_text("")
+    with pytest.raises(UnreadableFile, match="is empty: record the trace again"):
         format_of(tmp_path / "x")
     with pytest.raises(UnreadableFile, match=r"cannot be read \(No such file"):
         format_of(tmp_path / "none")
