@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 from eee_testbed.analysis.predict.topologies import Topology, topologies_named
 from eee_testbed.analysis.predict.what_if import PAPER_LINK, WhatIf, parse_what_if
 from eee_testbed.analysis.run_lab import lab_of_run, link_mbps, run_folder
+from eee_testbed.eeectl.bounds import slowdown_percent
 from eee_testbed.eeectl.lab_text import text_width
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.folder import find_lab, load_lab
@@ -92,7 +93,7 @@ def predict(
     from eee_testbed.eeectl.replayed_predictions import Replays, predict_replayed
 
     fitted = load_calibration(calibration)
-    bound_percent = _percent(bound_slowdown or "1%") if best or bound_slowdown else None
+    bound_percent = slowdown_percent(bound_slowdown or "1%") if best or bound_slowdown else None
     if network:
         _refuse({"--topology": topology, "--at": at, "--lab": lab, "--save": save, "--simulated": simulated})
         questions = [parse_what_if(text) for text in what_if or _QUESTIONS_HERE]
@@ -210,16 +211,6 @@ def _site(lab: str, home: Lab | None) -> "Site | None":
     if lab:
         return Site.of(load_lab(find_lab(lab)))
     return None if home is None else Site.of(home)
-
-
-def _percent(text: str) -> float:
-    try:
-        value = float(text.removesuffix("%"))
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1_000:
-        raise LabError(f"'{text}' is not a slowdown: give percent, as in 1%.")
-    return value
 
 
 def _plain(name: str, answers: "Sequence[Prediction]", best: "BestHold | None") -> dict[str, Any]:

@@ -14,6 +14,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from eee_testbed.eeectl.bounds import slowdown_percent
 from eee_testbed.eeectl.exit_status import DONE
 from eee_testbed.eeectl.going_on import keeping
 from eee_testbed.eeectl.verbs.report import report_simulations
@@ -56,7 +57,7 @@ def simulate(
     whole: Annotated[bool, Parameter(negative="")] = False,
     advise: Annotated[bool, Parameter(negative="")] = False,
     power: str | None = None,
-    bound_slowdown: Annotated[float, Parameter(validator=Number(gte=0))] = 1.0,
+    bound_slowdown: str = "1%",
     run_time: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
     report: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -87,7 +88,7 @@ def simulate(
         Of a study: a calibration of `eeectl fit`, FILE[:SWITCH[:LINK]]; default: the first switch and the first link.
         Adds links with its hold, Ts and Tw, and energy with its watts, also of what --advise compares.
     bound_slowdown
-        With --best: the slowdown that is allowed, in percent.
+        With --best: the slowdown that is allowed.
     run_time
         For a file with programs: say which compute_scale lets them take so many seconds with links always on.
     report
@@ -119,7 +120,7 @@ def simulate(
                 return scale_computing(description, run_time, as_json=as_json)
             print(*_check(description), sep="\n", file=sys.stderr)
             if best:
-                return best_policy(description, folder, pool, bound_slowdown, as_json=as_json)
+                return best_policy(description, folder, pool, slowdown_percent(bound_slowdown), as_json=as_json)
             return _simulate_programs(description, folder, pool, report=report, as_json=as_json)
         return _simulate(description, folder, pool, report=report, as_json=as_json)
 

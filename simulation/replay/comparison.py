@@ -100,8 +100,13 @@ def cluster_watt(one: Replayed, machine: Machine) -> float:
 
 
 def _ratio(of: Callable[[Replayed, Machine], float]) -> Callable[[Machine], Figure]:
-    """A figure's change against links always on, in percent."""
-    return lambda machine: lambda one, awake: 100 * (of(one, machine) / of(awake, machine) - 1)
+    """A figure's change against links always on, in percent; none of what is 0 there, as of a program without time."""
+
+    def figure(one: Replayed, awake: Replayed, machine: Machine) -> float:
+        before = of(awake, machine)
+        return 100 * (of(one, machine) / before - 1) if before else 0.0
+
+    return lambda machine: lambda one, awake: figure(one, awake, machine)
 
 
 def _plain(of: Callable[[Replayed], float]) -> Callable[[Machine], Figure]:

@@ -182,7 +182,7 @@ class NetworkReplays:
         pairs = [(awake, asleep) for awake, asleep in found if awake is not None and asleep is not None]
         sleeps = [asleep for _, asleep in pairs]
         time_s = spread([one.run_time_s for one in sleeps], least=0.0)
-        slower = spread([asleep.run_time_s / awake.run_time_s for awake, asleep in pairs], least=0.0)
+        slower = spread([asleep.time_ratio(awake) for awake, asleep in pairs], least=0.0)
         power, nodes_watt, warnings = self._power(sleeps)
         watt = power.watt
         all_watt = None if watt is None or nodes_watt is None else total(watt, nodes_watt)

@@ -120,6 +120,10 @@ class Replayed:
     links: dict[str, list[int]] = field(default_factory=dict)
     """A column a figure (`LINK_FIGURES`), in cycles, a row a channel between routers that carried anything."""
 
+    def time_ratio(self, other: "Replayed") -> float:
+        """Its run time by another's; 1 if the other, as a program without time and network, takes none."""
+        return self.run_time_s / other.run_time_s if other.run_time_s else 1.0
+
 
 @dataclass(frozen=True, slots=True)
 class ReplayTask:

@@ -123,11 +123,12 @@ def _found(asked: Sequence[Asked]) -> list[Replayed]:
 
 def _tried(links: Links, asleep: Sequence[Replayed], awake: Sequence[Replayed]) -> Tried:
     pairs = list(zip(asleep, awake, strict=True))
-    energies = [one.run_time_s * georgakoudis(one.shares).ratio.value / other.run_time_s for one, other in pairs]
+    ratios = [one.time_ratio(other) for one, other in pairs]
+    energies = [georgakoudis(one.shares).ratio.value * ratio for one, ratio in zip(asleep, ratios, strict=True)]
     return Tried(
         mode=links.mode,
         hold=links.hold,
-        slowdown_percent=100 * (fmean(one.run_time_s / other.run_time_s for one, other in pairs) - 1),
+        slowdown_percent=100 * (fmean(ratios) - 1),
         energy_percent=100 * (fmean(energies) - 1),
         low_power_percent=100 * fmean(one.shares.low_power for one in asleep),
     )

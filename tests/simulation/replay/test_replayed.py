@@ -183,6 +183,15 @@ def test_slowdown_is_a_ratio_within_a_seed_with_an_interval_from_three_seeds_on(
     assert "slowdown" not in awake
 
 
+def test_a_program_without_time_is_not_slowed_down() -> None:
+    machine = Machine(4, 16, 6, described().energy)
+    both = [_replayed(1, 0.0, sleeping=sleeping) for sleeping in (False, True)]
+    changes = [one.value for one in compared(both, machine) if one.name.startswith(("slowdown", "energy"))]
+    assert changes == [0.0, 0.0, 0.0]
+    assert both[0].time_ratio(both[1]) == 1.0
+    assert replace(both[0], run_time_s=3.0).time_ratio(replace(both[0], run_time_s=2.0)) == 1.5
+
+
 def test_power_is_andujar_s() -> None:
     # Eq. 1 to 5 by hand: 28 ports of 5 W, 81.6 % of it the ports'; half of 12 ports sleeps at a tenth.
     machine = Machine(4, 16, 6, described().energy)
