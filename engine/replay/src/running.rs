@@ -31,7 +31,8 @@ impl Made<'_> {
 
 impl Replay {
     /// A rank makes its calls until it waits or its processor is busy. A receive that is due is posted though a message has
-    /// taken the processor meanwhile.
+    /// taken the processor meanwhile. Without a network a wait begins though the processor is busy, as in LogGOPSim: what
+    /// comes behind it is due when the processor is free, as it stands when the last request is complete.
     pub(crate) fn run_rank(&mut self, rank: u32, due: bool) {
         self.make_calls(rank, due);
         if let Some(message) = self.freed.take() {
@@ -52,8 +53,11 @@ impl Replay {
                 return;
             }
             let call = calls.calls.get(own.at as usize);
-            let at_once = |call| own.posts(call) || (without_network && own.only_waits(call));
-            if own.free > self.now && !(due && call.is_some_and(at_once)) {
+            let at_once = |call: &Call| {
+                let waits = without_network && own.only_waits(call);
+                (due && (own.posts(call) || waits)) || (waits && call.compute_ns == 0)
+            };
+            if own.free > self.now && !call.is_some_and(at_once) {
                 let at = own.free;
                 self.go_on_at(at, rank, due);
                 return;

@@ -125,6 +125,20 @@ fn a_receive_behind_a_wait_that_is_over_is_posted_in_time() {
     assert_eq!(ends(&mut replay), wanted);
 }
 
+/// A message that ends a wait has the processor: the receive behind the wait is posted when that is free again.
+#[test]
+fn a_receive_behind_a_wait_that_a_message_ends_comes_after_it() {
+    let mut ranks = computing(&[43_220, 0, 46_944, 0]);
+    ranks[0].irecv(2, 3, 0);
+    ranks[0].isend(1, 1, 3, 1).wait(&[1, 0]).recv(3, 1);
+    ranks[1].recv(0, 3);
+    ranks[2].send(0, 1, 3);
+    ranks[3].send(0, 195_679, 1);
+    let mut replay = replay(log_gops(), overheads(), 4, &program(&ranks));
+    let wanted = [1_221_788, 1_224_288, 48_444, 1_221_788];
+    assert_eq!(ends(&mut replay), wanted);
+}
+
 /// Cycles of a message over an idle network: the head through every router, then the rest of it.
 #[test]
 fn a_message_over_idle_links_takes_the_way_of_its_head_and_its_flits() {
