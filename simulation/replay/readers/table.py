@@ -16,7 +16,7 @@ from eee_testbed.simulation.replay.readers.otf2 import looks_like_otf2, read_otf
 from eee_testbed.simulation.replay.readers.reading import REMEDY, Options, head_of
 from eee_testbed.simulation.replay.readers.recorder import files_of, read_recorder
 from eee_testbed.simulation.replay.readers.recorder_file import looks_like_recorder
-from eee_testbed.simulation.replay.readers.ti import looks_like_ti, read_ti
+from eee_testbed.simulation.replay.readers.ti import listed_files, looks_like_ti, read_ti
 from eee_testbed.simulation.replay.readers.vef import looks_like_vef, read_vef
 
 
@@ -37,6 +37,9 @@ class Format:
 
 RECORDED: Final = "recorder"
 """The format whose files may be named by their folder."""
+
+_LISTED: Final = "ti"
+"""The format whose files may be named by a list of them."""
 
 FORMATS: Final[Mapping[str, Format]] = {
     "otf2": Format(
@@ -65,9 +68,9 @@ FORMATS: Final[Mapping[str, Format]] = {
         looks_like_goal,
         read_goal,
     ),
-    "ti": Format(
+    _LISTED: Format(
         "SimGrid time-independent trace",
-        "one file, or one for each rank",
+        "one file, one for each rank, or the list of these that SMPI writes",
         "a speed (`--flops-per-s`), as it counts operations; tests take no time; all calls are on the world",
         "messages without a tag (up to SimGrid 3.19), receives of unknown size",
         looks_like_ti,
@@ -94,6 +97,10 @@ FORMATS: Final[Mapping[str, Format]] = {
 }
 
 
+_PARQUET: Final = b"PAR1"
+"""A replay file begins with it."""
+
+
 def format_of(path: Path) -> str:
     """The name of the format that a file has; UnreadableFile if it looks like none."""
     head = head_of(path)
@@ -102,6 +109,8 @@ def format_of(path: Path) -> str:
     for name, one in FORMATS.items():
         if one.looks_like(head):
             return name
+    if head.startswith(_PARQUET):
+        raise UnreadableFile(str(path), 0, "is a replay file already", "use it as it is")
     raise UnreadableFile(str(path), 0, "looks like none of the formats", f"say --format ({', '.join(FORMATS)})")
 
 
@@ -116,6 +125,8 @@ def import_trace(files: Sequence[Path], name: str, options: Options) -> Program:
         raise LabError("no file is named: name those of the trace.")
     if name in ("", RECORDED):
         files = files_of(files)
+    if name in ("", _LISTED):
+        files = listed_files(files)
     chosen = name or format_of(files[0])
     if chosen not in FORMATS:
         raise LabError(f"the format {one_line(chosen)} is unknown: use {', '.join(FORMATS)}.")

@@ -4,6 +4,7 @@ Computing is counted in operations there, so a speed is needed. The engine reads
 says what they become), as a large trace has millions.
 """
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -12,7 +13,7 @@ from eee_engine import TraceError, read_time_independent
 
 from eee_testbed.lab.errors import UnreadableFile
 from eee_testbed.simulation.replay.program import Program
-from eee_testbed.simulation.replay.readers.reading import REMEDY, Options, bytes_of
+from eee_testbed.simulation.replay.readers.reading import REMEDY, Options, bytes_of, head_of, lines_of
 from eee_testbed.simulation.replay.records import calls_of
 
 _FLOPS_PER_S: Final = 1e9
@@ -22,6 +23,16 @@ def looks_like_ti(head: bytes) -> bool:
     """Whether a file begins as one of these: a rank and `init`."""
     words = head.split(b"\n", 1)[0].split()
     return len(words) in (2, 3) and words[0].isdigit() and words[1] == b"init"
+
+
+def listed_files(files: Sequence[Path]) -> Sequence[Path]:
+    """The files of the ranks that a single file lists, one a line, as SMPI writes it beside them; else the files."""
+    if len(files) != 1:
+        return files
+    head = head_of(files[0]).split(b"\n", 1)[0].strip()
+    if not head or not os.path.isfile(files[0].parent / os.fsdecode(head)):  # noqa: PTH113 - of whatever bytes: no error
+        return files
+    return [files[0].parent / text for _, text in lines_of(files[0]) if text]
 
 
 def read_ti(files: Sequence[Path], options: Options) -> Program:

@@ -6,7 +6,7 @@ import pytest
 
 from eee_testbed.lab.errors import UnreadableFile
 from eee_testbed.simulation.replay.calls import ANY, NOBODY, Call
-from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.program import Program, write_program
 from eee_testbed.simulation.replay.readers.reading import Options
 from eee_testbed.simulation.replay.readers.table import format_of, import_trace
 
@@ -43,6 +43,20 @@ def test_a_file_for_each_rank_and_words_for_anybody(tmp_path: Path) -> None:
     (tmp_path / "1").write_text("1 init 1\n1 send 0 3 10\n")
     program = import_trace([tmp_path / "0", tmp_path / "1"], "", Options())
     assert _rows(program, "call", "peer", "tag", "bytes") == [(Call.RECV, ANY, ANY, 80), (Call.SEND, NOBODY, 0, 10)]
+
+
+def test_a_list_names_the_files_of_the_ranks(tmp_path: Path) -> None:
+    (tmp_path / "t_files").mkdir()
+    (tmp_path / "t_files" / "0.txt").write_text("0 init\n0 send 1 0 8\n0 finalize\n")
+    (tmp_path / "t_files" / "1.txt").write_text("1 init\n1 recv 0 0 8\n1 finalize\n")
+    program = _read(tmp_path, "t_files/0.txt\nt_files/1.txt\n")
+    assert program.ranks == 2
+    assert program.source.endswith("2 files")
+    with pytest.raises(UnreadableFile, match=r"t_files/2.txt cannot be read \(No such file"):
+        _read(tmp_path, "t_files/0.txt\nt_files/1.txt\nt_files/2.txt\n")
+    for text in ("t_files/2.txt\n", "t_files\n", "x" * 3000 + "\n", "a\0b\n"):
+        with pytest.raises(UnreadableFile, match="looks like none of the formats"):
+            _read(tmp_path, text)
 
 
 def test_a_test_that_no_wait_follows_is_the_wait(tmp_path: Path) -> None:
@@ -136,6 +150,9 @@ def test_formats_are_recognised(tmp_path: Path) -> None:
     assert format_of(tmp_path / "x") == "ti"
     (tmp_path / "x").write_text("hello\n")
     with pytest.raises(UnreadableFile, match="looks like none of the formats"):
+        format_of(tmp_path / "x")
+    write_program(tmp_path / "x", _read(tmp_path, "0 init\n0 finalize\n"))
+    with pytest.raises(UnreadableFile, match="is a replay file already: use it as it is"):
         format_of(tmp_path / "x")
     (tmp_path / "x").write_text("")
     with pytest.raises(UnreadableFile, match="is empty: record the trace again"):
