@@ -148,8 +148,9 @@ class ReplayTask:
 def replay(description: Description, seed: int, *, sleeping: bool, say: Say = _to_stderr) -> Replayed:
     """Replay a description's programs until every job has ended once.
 
-    `say` gets a line now and then: simulated time, messages, share done, an estimate of the end. BrokenSimulation if
-    the parts do not fit together, or if ranks wait for what never comes.
+    `say` gets a line now and then: simulated time, messages, share done, an estimate of the end; and, with links always
+    on, the first receives and messages that nobody met. BrokenSimulation if the parts do not fit together, or if ranks
+    wait for what never comes.
     """
     programs = description.programs
     if programs is None:
@@ -158,6 +159,8 @@ def replay(description: Description, seed: int, *, sleeping: bool, say: Say = _t
     began = process_time()
     simulation = begin_replay(description, programs, links, seed, gates=sleeping)
     _run(description, programs, simulation, say)
+    for line in simulation.left_over() if not sleeping else ():
+        say(f"met nobody: {line}")
     return _result(description, programs, simulation, (seed, sleeping), process_time() - began)
 
 

@@ -594,6 +594,7 @@ class ProgramReplay:
     def ranks(self) -> dict[str, list[int | None]]: ...  # a column a figure, a row a rank, job by job
     def runs(self, job: int) -> list[tuple[int, int]]: ...  # begin and end of those that have ended
     def unmatched(self) -> tuple[int, int]: ...  # receives and messages
+    def left_over(self) -> list[str]: ...  # the first twenty of them, in words
     def channels(self) -> list[SimulatedChannel]: ...  # between routers
     def node_channels(self) -> list[SimulatedChannel]: ...  # to nodes, then from nodes; the node stands for a router
     def packet_hops(self) -> int: ...

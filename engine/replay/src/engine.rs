@@ -99,6 +99,8 @@ pub struct Replay {
     pub(crate) adapters: Vec<[u64; 2]>,
     /// Receives, and messages, that nobody met in runs that have ended.
     pub(crate) unmatched: (u64, u64),
+    /// The first of them, in words.
+    pub(crate) left_over: Vec<String>,
     pub(crate) scheduler: Scheduler,
     pub(crate) made: u64,
     pub(crate) ended: u32,
@@ -140,6 +142,7 @@ impl Replay {
             sent: 0,
             adapters: vec![[0; 2]; nodes as usize],
             unmatched: (0, 0),
+            left_over: Vec::new(),
             scheduler,
             made: 0,
             ended: 0,
@@ -325,15 +328,16 @@ impl Replay {
     /// Receives and messages that nobody met, in runs that have ended.
     #[must_use]
     pub fn unmatched(&self) -> (u64, u64) {
-        let over = |message: &&Message| {
+        let (receives, messages) = self.unmatched;
+        (receives, messages + self.on_their_way().count() as u64)
+    }
+
+    /// Messages whose receiver's run has ended without them.
+    pub(crate) fn on_their_way(&self) -> impl Iterator<Item = &Message> {
+        self.messages.iter().filter(|message| {
             let job = self.ranks[message.to as usize].job;
             message.receive.is_none() && message.run != self.jobs[job as usize].run
-        };
-        let (receives, messages) = self.unmatched;
-        (
-            receives,
-            messages + self.messages.iter().filter(over).count() as u64,
-        )
+        })
     }
 
     /// How bytes travel.

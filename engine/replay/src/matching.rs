@@ -141,12 +141,11 @@ impl<R: Copy + PartialEq> Matcher<R> {
 
     /// Forget all queues, not how full they were; how many receives were in them, and which messages.
     pub(crate) fn clear(&mut self) -> (u32, Vec<u32>) {
-        let mut messages = Vec::new();
+        let messages = self.unexpected();
         for lane in &mut self.lanes {
-            messages.extend(lane.unexpected.iter().map(|one| one.message));
             *lane = Lane::new(lane.place);
         }
-        messages.extend(self.early.drain(..).map(|one| one.message));
+        self.early.clear();
         self.posted_any.clear();
         self.depths.unexpected = 0;
         (std::mem::take(&mut self.depths.posted), messages)
@@ -261,6 +260,13 @@ impl<R: Copy + PartialEq> Matcher<R> {
             .min_by_key(|(order, _)| *order);
         let (_, lane) = first?;
         lane.unexpected.take(wanted)
+    }
+
+    /// Messages that wait for their receives.
+    pub(crate) fn unexpected(&self) -> Vec<u32> {
+        let waiting = self.lanes.iter().flat_map(|lane| lane.unexpected.iter());
+        let early = self.early.iter().map(|one| one.message);
+        waiting.map(|one| one.message).chain(early).collect()
     }
 
     /// Receives that wait, with what they take, in the order of their posting.

@@ -196,7 +196,10 @@ impl Replay {
         let job = self.ranks[own.to as usize].job;
         if own.run != self.jobs[job as usize].run {
             // Its program has ended without it.
-            self.unmatched.1 += u64::from(own.stage != Stage::Finish);
+            if own.stage != Stage::Finish {
+                self.unmatched.1 += 1;
+                self.note(|replay| replay.unreceived(&own));
+            }
             self.messages.remove(message);
             return;
         }

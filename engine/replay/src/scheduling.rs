@@ -70,6 +70,7 @@ impl Replay {
             matches!(own.plan.placement, Placement::Scheduled),
         );
         for rank in ranks.clone() {
+            self.note_left_over(rank);
             let own = &mut self.ranks[rank as usize];
             let (receives, messages) = own.matcher.clear();
             self.unmatched.0 += u64::from(receives);

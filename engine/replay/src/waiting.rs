@@ -6,6 +6,9 @@ use crate::engine::Replay;
 use crate::program::{self, Op};
 use crate::state::{Call, Half, Message, Owner, Request, Stage, Target, Waits};
 
+/// Receives and messages that are kept in words.
+const MOST_LEFT_OVER: usize = 20;
+
 /// A rank that has not finished, and what it waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingRank {
@@ -35,6 +38,48 @@ impl Replay {
             })
         };
         (0..self.ranks.len()).filter_map(waits).take(most).collect()
+    }
+
+    /// Of the receives and messages that nobody met, in runs that have ended, the first few in words.
+    #[must_use]
+    pub fn left_over(&self) -> Vec<String> {
+        let under_way = self.on_their_way().map(|message| self.unreceived(message));
+        let known = self.left_over.iter().cloned();
+        known.chain(under_way).take(MOST_LEFT_OVER).collect()
+    }
+
+    /// Keep what is in a rank's queues, in words, as its run ends.
+    pub(crate) fn note_left_over(&mut self, rank: u32) {
+        if self.left_over.len() == MOST_LEFT_OVER {
+            return;
+        }
+        let own = &self.ranks[rank as usize];
+        let who = format!("job {} rank {}", own.job, own.own);
+        for (_, receive) in own.matcher.posted() {
+            self.note(|_| format!("{who}: the receive of {receive}"));
+        }
+        for message in self.ranks[rank as usize].matcher.unexpected() {
+            let message = self.messages[message];
+            self.note(|replay| replay.unreceived(&message));
+        }
+    }
+
+    pub(crate) fn note(&mut self, sentence: impl FnOnce(&Self) -> String) {
+        if self.left_over.len() < MOST_LEFT_OVER {
+            let sentence = sentence(self);
+            self.left_over.push(sentence);
+        }
+    }
+
+    pub(crate) fn unreceived(&self, message: &Message) -> String {
+        let (from, to) = (
+            &self.ranks[message.from as usize],
+            &self.ranks[message.to as usize],
+        );
+        format!(
+            "job {} rank {}: {} bytes with tag {} to rank {}",
+            from.job, from.own, message.bytes, message.context.tag, to.own
+        )
     }
 
     fn what(&self, rank: u32, call: Option<&program::Call>) -> String {

@@ -121,6 +121,31 @@ fn two_that_receive_first_are_stuck_and_what_nobody_receives_is_counted() {
     let mut lost = replay(awake(hyperx(&[3], 1)), free(), 3, &lost);
     finish(&mut lost);
     assert_eq!(lost.unmatched(), (0, 1));
+    assert_eq!(
+        lost.left_over(),
+        ["job 0 rank 0: 8 bytes with tag 9 to rank 1"]
+    );
+}
+
+#[test]
+fn what_nobody_met_is_listed() {
+    let mut ranks = three();
+    ranks[0].irecv(2, 4, 0).irecv(ANY, 0, 1);
+    for number in 0..30 {
+        ranks[1].isend(2, 8, 10 + number, number);
+    }
+    ranks[2].compute(1_000_000);
+    let program = program(&ranks);
+    let mut replay = replay(awake(hyperx(&[3], 1)), free(), 3, &program);
+    finish(&mut replay);
+    assert_eq!(replay.unmatched(), (2, 30));
+    let left_over = replay.left_over();
+    assert_eq!(left_over.len(), 20);
+    assert_eq!(
+        left_over[0],
+        "job 0 rank 0: the receive of a message from rank 2 of communicator 0 with tag 4"
+    );
+    assert_eq!(left_over[2], "job 0 rank 1: 8 bytes with tag 10 to rank 2");
 }
 
 #[test]

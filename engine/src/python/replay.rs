@@ -316,6 +316,10 @@ impl ProgramReplay {
         self.inner.lock().replay.unmatched()
     }
 
+    fn left_over(&self) -> Vec<String> {
+        self.inner.lock().replay.left_over()
+    }
+
     /// Ledgers of all channels between routers.
     fn channels<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         self.ledgers(py, |engine| {
