@@ -30,9 +30,9 @@ def run(tokens: list[str]) -> int:
 
 def main() -> None:
     """Entry point of the command `eeectl`."""
-    follow_parent()
     gc.set_threshold(_GARBAGE_AFTER)
-    join_lab(sys.argv[1:])
+    join_lab(sys.argv[1:])  # executes this program anew, so what follows happens once
+    follow_parent()
     status = run(sys.argv[1:])
     try:
         sys.stdout.flush()

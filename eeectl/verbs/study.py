@@ -77,7 +77,8 @@ def study(
     experiment. Then the study adds block after block where that narrows the intervals most for its time. A table shows
     each parameter, what is measured next and why. The study ends when every parameter is known to the precision or
     cannot be known here, or when the budget is spent. Then it writes the report. Each measurement is an eeectl command,
-    which is printed, and restores the lab. Exit status 3 means that trials are missing.
+    which is printed, and restores the lab. Exit status 3 means that trials are missing, as some failed, or the time was
+    over.
 
     Parameters
     ----------
@@ -88,8 +89,8 @@ def study(
     precision
         Target half width of every 95 % interval, relative to its value. Default: 2%.
     budget
-        Time that the study may take, such as 90s, 40m or 2h, by the wall's clock; with --resume, from now on. The pilot
-        is finished in any case. Default: 40m.
+        Time that the study may take, such as 90s, 40m or 2h, by the wall's clock; with --resume, from now on. What is
+        being measured then is stopped after a quarter of it more, the pilot not before 15 minutes. Default: 40m.
     quick
         The same as --budget 5m.
     hosts
@@ -173,6 +174,7 @@ def study(
 def _measure(folder: "StudyFolder", known: Lab, console: Console, views: ViewOptions, *, yes: bool) -> int:
     """Measure by the wall's clock; returns the exit status."""
     from eee_testbed.measuring.study.measuring import Measuring
+    from eee_testbed.measuring.study.progress import far_words
 
     pace = Pace(known.name)
     commands = partial(run_eeectl, on_interrupt=pace.hurry)
@@ -186,7 +188,7 @@ def _measure(folder: "StudyFolder", known: Lab, console: Console, views: ViewOpt
         pace.restore()
     if status == INTERRUPTED:
         console.print(
-            f"stopped; `eeectl study --resume {folder.path}` resumes it.",
+            f"stopped: {far_words(folder)}. `eeectl study --resume {folder.path}` resumes it.",
             markup=False,
             soft_wrap=not console.is_terminal,
         )

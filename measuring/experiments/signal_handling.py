@@ -54,4 +54,4 @@ class SignalHandling:
 
 
 def _as_ctrl_c(_number: int, _frame: FrameType | None) -> None:
-    signal.raise_signal(signal.SIGINT)
+    raise KeyboardInterrupt

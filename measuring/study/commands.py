@@ -10,73 +10,87 @@ from types import FrameType
 from typing import Final
 
 from eee_testbed.lab.errors import LabError
-from eee_testbed.measuring.study.ending import INTERRUPTED, PARENT
+from eee_testbed.measuring.study.ending import DONE, INTERRUPTED, OUT_OF_TIME, PARENT, PENDING
 
-_PROMPT_S: Final = 1.0
-"""A signal that comes just before a wait for the subprocess begins is handled so much later."""
+_PROMPT_S: Final = 0.05
+"""How often it is asked whether the time is over. It is lab time in a virtual lab: 50 s of the wall at 1/1000."""
 
 
-def run_eeectl(*arguments: str, on_interrupt: Callable[[], None] | None = None) -> int:
-    """Run `eeectl` with these arguments and return its exit status; the subprocess handles Ctrl-C.
+def never() -> bool:
+    """No limit of time."""
+    return False
 
-    `on_interrupt` is called at the first Ctrl-C, while the subprocess restores what it changed.
+
+def run_eeectl(
+    *arguments: str, over: Callable[[], bool] = never, on_interrupt: Callable[[], None] | None = None
+) -> int:
+    """Run `eeectl` with these arguments and return its exit status, as `run_command` does."""
+    return run_command([sys.executable, "-m", "eee_testbed.eeectl.cli", *arguments], over, on_interrupt)
+
+
+def run_command(
+    command: list[str], over: Callable[[], bool] = never, on_interrupt: Callable[[], None] | None = None
+) -> int:
+    """Run a command; its exit status. LabError if it cannot be started.
+
+    Ctrl-C, and a SIGINT or SIGTERM for this process alone, reach the subprocess as one SIGTERM each. It is awaited, as
+    it restores what it changed: INTERRUPTED. Once `over` says that the time is over it gets one, too: OUT_OF_TIME.
+    Either way an error's status stays. If this process is killed, the kernel sends the signal (`eeectl.parent`).
+    `on_interrupt` is called at the first of these, while the subprocess ends.
     """
-    return run_command([sys.executable, "-m", "eee_testbed.eeectl.cli", *arguments], on_interrupt)
-
-
-def run_command(command: list[str], on_interrupt: Callable[[], None] | None = None) -> int:
-    """Run a command as `run_eeectl` does; INTERRUPTED if a signal ended it. LabError if it cannot be started.
-
-    A SIGTERM for this process is sent on, and the subprocess awaited, which restores what it changed: INTERRUPTED.
-    If this process is killed, the kernel sends it to the subprocess (`eeectl.parent`).
-    `on_interrupt` is called then, too.
-    """
-    pressed: list[int] = []
     running: list[subprocess.Popen[bytes]] = []
-    terminated: list[int] = []
+    asked: list[int] = []
     early: list[int] = []
     """Signals that came while the subprocess was being started."""
 
-    def leave_to_subprocess(number: int, _: FrameType | None) -> None:
-        """Do not stop here. SIG_IGN would be inherited by the subprocess."""
-        pressed.append(number)
-        if on_interrupt is not None and len(pressed) == 1:
-            on_interrupt()
-
-    def send_on(number: int, _: FrameType | None) -> None:
-        terminated.append(number)
-        if on_interrupt is not None and len(terminated) == 1:
+    def send_on(number: int, _: FrameType | None = None) -> None:
+        asked.append(number)
+        if on_interrupt is not None and len(asked) == 1:
             on_interrupt()
         for process in running:
-            process.send_signal(number)
+            process.send_signal(signal.SIGTERM)
         if not running:
             early.append(number)
 
-    before = {
-        number: signal.signal(number, handler)
-        for number, handler in ((signal.SIGINT, leave_to_subprocess), (signal.SIGTERM, send_on))
-    }
+    before = {number: signal.signal(number, send_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    late = False
     try:
-        with subprocess.Popen(command, env={**os.environ, PARENT: str(os.getpid())}) as process:
+        with _begun(command) as process:
             running.append(process)
-            for number in early:
-                process.send_signal(number)
-            _await_end(process)
+            for _ in early:
+                process.send_signal(signal.SIGTERM)
+            end = os.pidfd_open(process.pid)
+            try:
+                while not select.select([end], [], [], _PROMPT_S)[0]:
+                    if not asked and over():
+                        late = True
+                        send_on(signal.SIGTERM)
+            finally:
+                os.close(end)
             status = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return _ending(status, late=late, asked=len(asked))
+
+
+def _begun(command: list[str]) -> subprocess.Popen[bytes]:
+    """A subprocess that a terminal's Ctrl-C does not reach: it has that from this process, so never twice."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return subprocess.Popen(command, env={**os.environ, PARENT: str(os.getpid())})
     except OSError as error:
         raise LabError(
             f"eeectl cannot start a subprocess ({error.strerror}): check this machine's memory and process limit."
         ) from error
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    return INTERRUPTED if status < 0 or terminated else status
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _await_end(process: subprocess.Popen[bytes]) -> None:
-    end = os.pidfd_open(process.pid)
-    try:
-        while not select.select([end], [], [], _PROMPT_S)[0]:
-            pass
-    finally:
-        os.close(end)
+def _ending(status: int, *, late: bool, asked: int) -> int:
+    """How a subprocess has ended; `asked`: how often it was asked to end, the first time for its `late` end."""
+    if not asked or (late and asked == 1 and status in (DONE, PENDING)):
+        return INTERRUPTED if status < 0 else status
+    if status > 0 and status not in (PENDING, INTERRUPTED):
+        return status
+    return OUT_OF_TIME if late and asked == 1 else INTERRUPTED

@@ -9,5 +9,8 @@ PENDING: Final = 3
 INTERRUPTED: Final = 130
 """After Ctrl-C."""
 
+OUT_OF_TIME: Final = 124
+"""It was stopped, as the study's time is over; what it had measured is kept."""
+
 PARENT: Final = "EEE_PARENT"
 """The variable that names the process to end with."""

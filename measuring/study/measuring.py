@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from rich.console import Console
 from rich.table import Table
@@ -21,8 +21,9 @@ from eee_testbed.analysis.report.table import cell_text
 from eee_testbed.lab.fitting_table import print_table
 from eee_testbed.lab.model import Lab
 from eee_testbed.measuring.study import design
+from eee_testbed.measuring.study.commands import never
 from eee_testbed.measuring.study.decide import BlockKind, CannotBeKnown, Decision, Known, NeedsMore, Parameter, decide
-from eee_testbed.measuring.study.ending import DONE, PENDING
+from eee_testbed.measuring.study.ending import DONE, OUT_OF_TIME, PENDING
 from eee_testbed.measuring.study.folder import Block, StudyFolder
 from eee_testbed.measuring.study.parameters import (
     CARDS,
@@ -38,6 +39,7 @@ from eee_testbed.measuring.study.parameters import (
     parameters_of,
     seen_of,
 )
+from eee_testbed.measuring.study.progress import far_words
 from eee_testbed.measuring.study.standing import KNOWN, ParameterRow, Standing, write_standing
 from eee_testbed.record.samples import RunSamples
 from eee_testbed.record.store import read_facts
@@ -49,8 +51,18 @@ if TYPE_CHECKING:
 _NORMAL_95: Final = 1.96
 
 
-Commands = Callable[..., int]
-"""Runs `eeectl` with some words; returns its exit status."""
+_PILOT_S: Final = 900.0
+"""Of the wall: a pilot takes about five minutes, but in a lab whose time is slow."""
+_LONGER: Final = 1.25
+"""A block may take so many times the budget that is left when it begins: its length is an estimate."""
+
+
+class Commands(Protocol):
+    """Runs `eeectl` with some words; returns its exit status. Stops it once the time is `over`: OUT_OF_TIME."""
+
+    def __call__(self, *words: str, over: Callable[[], bool] = never) -> int:
+        """Run it."""
+
 
 Fit = Callable[[Sequence[RunSamples], Calibration | None, "Sequence[Part]"], "FitResult"]
 """Fits parts of a calibration to runs, with what is known already."""
@@ -78,6 +90,9 @@ class Measuring:
     missing: bool = field(default=False, init=False)
     """Whether a run ended with trials missing."""
     _begun_s: float = field(default=0.0, init=False)
+    _ends_s: float = field(default=math.inf, init=False)
+    """When a command is stopped that still measures."""
+
     _found: Calibration | None = field(default=None, init=False)
     _failures: dict["Part", tuple[str, ...]] = field(default_factory=dict, init=False)
     _stale: set["Part"] = field(default_factory=lambda: {"links", "power"}, init=False)
@@ -94,6 +109,15 @@ class Measuring:
         """Measure; DONE, or the exit status of the command that failed or was interrupted."""
         spent_s = sum(block.time_s for block in self.folder.blocks)
         self._begun_s = self.clock() - spent_s
+        self._ends_s = self.clock() + max(_LONGER * self._left_s(), _PILOT_S)
+        status = self._pilot() or self._further_blocks()
+        if status == OUT_OF_TIME:
+            self._stop_here()
+            return DONE
+        return status
+
+    def _pilot(self) -> int:
+        """Finish what was begun, and begin what was not."""
         for path in self.folder.all_runs():
             if read_facts(path).get("state") != "finished" and (status := self._block(_kind_of(path), path)):
                 return status
@@ -104,16 +128,38 @@ class Measuring:
                 self._keep_pauses_from_holds()
             if status := self._block(name, None):
                 return status
+        return DONE
+
+    def _further_blocks(self) -> int:
+        """Block after block, until the decision is to end."""
         while True:
             decision, parameters = self._decide()
-            self._rows = rows_of(decision, parameters)
-            print_table(self.console, table_of(decision, self._rows, self._left_s()))
+            self._show(decision, parameters)
             if decision.block is None:
                 self._save()
                 self._stand("", decision.why, ended=True)
                 return DONE
             if status := self._next(decision.block, decision.why):
                 return status
+
+    def _stop_here(self) -> None:
+        """End with what was measured until the time was over."""
+        self.missing = True
+        said = (
+            f"stopped after {_duration(self.clock() - self._begun_s)}, as the budget is "
+            f"{_duration(self.folder.aim.budget_s)}: {far_words(self.folder)}. All of it is kept, and in the report. "
+            f"`eeectl study --resume {self.folder.path} --budget 40m` goes on; a virtual lab is faster while this "
+            "machine does nothing else."
+        )
+        self.console.print(said, style="yellow", markup=False, soft_wrap=not self.console.is_terminal)
+        decision, parameters = self._decide()
+        self._show(replace(decision, block=None, why="the budget is spent"), parameters)
+        self._save()
+        self._stand("", said, ended=True)
+
+    def _show(self, decision: Decision, parameters: Sequence[Parameter]) -> None:
+        self._rows = rows_of(decision, parameters)
+        print_table(self.console, table_of(decision, self._rows, self._left_s()))
 
     def _keep_pauses_from_holds(self) -> None:
         """Change the program's pauses, now that holds are known, as `design.beside_holds` says."""
@@ -136,6 +182,9 @@ class Measuring:
             step=step, why=why, left_s=self._left_s(), at_s=self.clock(), ended=ended, parameters=self._rows
         )
         write_standing(self.folder.path, standing)
+
+    def _over(self) -> bool:
+        return self.clock() >= self._ends_s
 
     def _left_s(self) -> float:
         return self.folder.aim.budget_s - (self.clock() - self._begun_s)
@@ -285,6 +334,8 @@ class Measuring:
 
     def _block(self, kind: str, run: Path | None, *, more: int = 0, experiment: str = "", why: str = "") -> int:
         """Begin a run, resume it, or extend it; DONE, or the exit status of what went wrong."""
+        if self._over():
+            return OUT_OF_TIME
         if run is None:
             argv = [str(self.folder.experiment(experiment or kind))]
         else:
@@ -294,7 +345,9 @@ class Measuring:
         if kind == POWER and "links" in self._stale:
             self._fit_links_beside(run)
         self.console.rule(f"eeectl {shlex.join(['run', *argv])}", align="left")
-        status = self.run_eeectl("run", *argv, "--runs", str(self.folder.runs), *self.views)
+        status = self.run_eeectl("run", *argv, "--runs", str(self.folder.runs), *self.views, over=self._over)
+        if status == OUT_OF_TIME:
+            self._stale |= _parts_of(kind)
         if status not in (DONE, PENDING):
             return status
         self.missing = self.missing or status == PENDING

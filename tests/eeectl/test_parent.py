@@ -15,14 +15,13 @@ _CHILD = """
 import pathlib, signal, sys
 from eee_testbed.eeectl.parent import follow_parent
 ready, restored = map(pathlib.Path, sys.argv[1:])
-def restore(*_):
-    restored.touch()
-    sys.exit(0)
-signal.signal(signal.SIGTERM, restore)
 follow_parent()
-ready.touch()
-print("ready", flush=True)
-signal.pause()
+try:
+    ready.touch()
+    print("ready", flush=True)
+    signal.pause()
+except KeyboardInterrupt:
+    restored.touch()
 """
 
 _STUDY = """

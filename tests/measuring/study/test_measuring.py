@@ -1,8 +1,9 @@
 """The study's loop, with runs that a toy writes instead of a lab: budget, order, interruption, resumption."""
 
 import io
+import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +22,19 @@ from eee_testbed.eeectl.verbs.study import seconds_of
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.measuring.experiments.experiment_file import read_experiment
+from eee_testbed.measuring.experiments.validation import order_for
+from eee_testbed.measuring.study.commands import never
 from eee_testbed.measuring.study.design import PILOT, Design, StudiedProgram, design
+from eee_testbed.measuring.study.ending import OUT_OF_TIME
 from eee_testbed.measuring.study.folder import Aim, StudyFolder
 from eee_testbed.measuring.study.measuring import Fit, Measuring
+from eee_testbed.measuring.study.standing import read_standing
 from eee_testbed.record.samples import RunSamples
 from eee_testbed.record.store import Run, RunFolder, read_events, read_facts
 from tests.support.measured.synthetic_run import BASE_NS, Writer, echoes_text
 
 _BLOCK_S = 30.0
+_HALO = StudiedProgram("command", {"words": ["/shared/halo", "100"]}, 2, (r"time=Time = ([\d.]+) s",))
 _HOUR_NS = 3_600_000_000_000
 
 
@@ -38,14 +44,16 @@ class _ToyLab:
     The switch's ports sleep; beside a stream nothing does. Blocks near edges have EEE on alone, and take half as long.
     """
 
-    def __init__(self, interrupt_at: int = -1) -> None:
+    def __init__(self, interrupt_at: int = -1, slow_at: int = -1) -> None:
         self.now_s = 0.0
         self.calls: list[tuple[str, ...]] = []
         self._interrupt_at = interrupt_at
+        self._slow_at = slow_at
 
-    def __call__(self, *words: str) -> int:
+    def __call__(self, *words: str, over: Callable[[], bool] = never) -> int:
         self.calls.append(words)
-        stopped = len(self.calls) - 1 == self._interrupt_at
+        slow = len(self.calls) - 1 == self._slow_at
+        stopped = len(self.calls) - 1 == self._interrupt_at or slow
         place = Path(words[1])
         if "--resume" in words:
             facts = read_facts(place)
@@ -58,16 +66,24 @@ class _ToyLab:
             described = experiment.model_dump(mode="json", by_alias=True)
             lab = load_lab(find_lab("miwa"))
             facts = {"lab": lab.name, "lab_folder": lab.folder, "lab_digest": "ab" * 32, "experiment": described}
+            facts |= {"slot_count": len(order_for(experiment))}
             run = Run.create(Path(words[words.index("--runs") + 1]), experiment.name, facts)
             old, blocks = 0, experiment.blocks
         self.now_s += _BLOCK_S * (blocks - old) * (0.5 if "edges" in place.name else 1.0)
         number = sum(event["kind"] == "trial_begun" for event in read_events(run.folder))
         writer = Writer(run, BASE_NS + len(self.calls) * _HOUR_NS, number, np.random.default_rng(len(self.calls)))
-        if not stopped:
-            for block in range(old, blocks):
-                _write(writer, run.folder.name, block)
+        for block in range(old, old + 1 if slow else old if stopped else blocks):
+            _write(writer, run.folder.name, block)
         run.close("interrupted" if stopped else "finished")
+        if slow:
+            self.now_s = next(at_s for at_s in itertools.count(self.now_s) if self._is_over(at_s, over))
+            return OUT_OF_TIME
         return INTERRUPTED if stopped else DONE
+
+    def _is_over(self, at_s: float, over: Callable[[], bool]) -> bool:
+        """Whether the time is over at a moment; a lab so slow gets nothing more done until then."""
+        self.now_s = at_s
+        return over()
 
 
 def _write(writer: Writer, name: str, block: int) -> None:
@@ -206,11 +222,11 @@ def test_links_are_fitted_while_power_is_measured(tmp_path: Path) -> None:
             assert powers.wait(60.0), "power is measured only after the fit"
         raise NotEnoughData("a toy")
 
-    def run(*words: str) -> int:
+    def run(*words: str, over: Callable[[], bool] = never) -> int:
         if "power" in words[1]:
             assert fits.wait(60.0), "links are not fitted meanwhile"
             powers.set()
-        return toy(*words)
+        return toy(*words, over=over)
 
     study = Measuring(lab, folder, run, lambda: toy.now_s, Console(quiet=True), fit)
     assert study.execute() == DONE
@@ -239,11 +255,41 @@ def test_a_study_that_was_interrupted_goes_on_where_it_was(tmp_path: Path, first
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("budget_s", "ends_s"), [(300.0, 900.0), (4_000.0, 5_000.0)])
+def test_a_pilot_in_a_lab_that_became_too_slow_is_stopped_and_reported(
+    tmp_path: Path, first_fit: _FirstFit, budget_s: float, ends_s: float
+) -> None:
+    """The second run gets one block done, and then nothing until it is stopped."""
+    lab, toy = load_lab(find_lab("miwa")), _ToyLab(slow_at=1)
+    kept = {one["name"]: one for one in design(lab, PILOT, "", ("n01", "n02"), (_HALO,)).experiments}
+    made = Design((kept["probe-sweep"], kept["program-eee"], {**kept["program-eee"], "name": "program-eee-2"}), ())
+    folder = StudyFolder.create(tmp_path, "miwa", lab.name, made, Aim(0.05, budget_s))
+    console = Console(record=True, width=400, file=io.StringIO())
+    study = _measuring(folder, toy, console, fit=first_fit)
+    assert study.execute() == DONE
+    assert study.missing
+    assert toy.now_s == ends_s
+    assert len(toy.calls) == 2
+    printed = console.export_text()
+    minutes = f"stopped after {ends_s / 60:.0f} min, as the budget is {budget_s / 60:.0f} min: "
+    assert minutes + "measured probe-sweep; program-eee has 2 of 6 trials; not begun program-eee-2." in printed
+    assert f"`eeectl study --resume {folder.path} --budget 40m` goes on" in printed
+    assert "end: the budget is spent; 0.0 min left" in printed
+    assert "halo 2x2, slower with eee on" in printed, "of the block that was measured"
+    assert folder.calibration.exists()
+    standing = read_standing(folder.path)
+    assert standing is not None
+    assert standing.ended
+    again = _ToyLab()
+    assert _measuring(folder, again, fit=first_fit).execute() == DONE
+    assert again.calls[0][1] == str(folder.run_of("program-eee")), "it goes on where it was"
+    assert folder.run_of("program-eee-2") is not None
+
+
+@pytest.mark.slow
 def test_a_study_of_ones_own_program_is_about_that(tmp_path: Path, first_fit: _FirstFit) -> None:
     lab, toy = load_lab(find_lab("miwa")), _ToyLab()
-    words = {"words": ["/shared/halo", "100"]}
-    halo = StudiedProgram("command", words, 2, (r"time=Time = ([\d.]+) s",))
-    made = design(lab, PILOT, "", ("n01", "n02"), (halo,))
+    made = design(lab, PILOT, "", ("n01", "n02"), (_HALO,))
     kept = tuple(one for one in made.experiments if one["name"] in ("probe-sweep", "program-eee"))
     folder = StudyFolder.create(tmp_path, "miwa", lab.name, Design(kept, ()), Aim(0.05, 12 * _BLOCK_S))
     console = Console(record=True, width=200, file=io.StringIO())
