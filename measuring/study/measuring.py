@@ -91,7 +91,9 @@ class Measuring:
     """Whether a run ended with trials missing."""
     _begun_s: float = field(default=0.0, init=False)
     _ends_s: float = field(default=math.inf, init=False)
-    """When a command is stopped that still measures."""
+    """When the study stops."""
+    _stops_s: float = field(default=math.inf, init=False)
+    """When a command is stopped that still measures: in the pilot others wait."""
 
     _found: Calibration | None = field(default=None, init=False)
     _failures: dict["Part", tuple[str, ...]] = field(default_factory=dict, init=False)
@@ -117,18 +119,25 @@ class Measuring:
         return status
 
     def _pilot(self) -> int:
-        """Finish what was begun, and begin what was not."""
-        for path in self.folder.all_runs():
-            if read_facts(path).get("state") != "finished" and (status := self._block(_kind_of(path), path)):
-                return status
-        for name in self.folder.names:
-            if self.folder.run_of(name) is not None:
-                continue
-            if name == PROGRAM:
-                self._keep_pauses_from_holds()
-            if status := self._block(name, None):
-                return status
+        """Finish what was begun, and begin what was not, each in its share of the time; then what needs more."""
+        for is_shared in (True, False):
+            todo = self._unfinished()
+            for place, (name, run) in enumerate(todo):
+                waiting = len(todo) - place if is_shared else 1
+                self._stops_s = self.clock() + (self._ends_s - self.clock()) / waiting
+                if name == PROGRAM and run is None:
+                    self._keep_pauses_from_holds()
+                status = self._block(name, run)
+                if status and (status != OUT_OF_TIME or self.clock() >= self._ends_s):
+                    return status
+        self._stops_s = self._ends_s
         return DONE
+
+    def _unfinished(self) -> list[tuple[str, Path | None]]:
+        """Kinds of blocks with their runs: those that were begun, and those that were not."""
+        begun = [path for path in self.folder.all_runs() if read_facts(path).get("state") != "finished"]
+        new = [name for name in self.folder.names if self.folder.run_of(name) is None]
+        return [*((_kind_of(path), path) for path in begun), *((name, None) for name in new)]
 
     def _further_blocks(self) -> int:
         """Block after block, until the decision is to end."""
@@ -153,7 +162,8 @@ class Measuring:
         )
         self.console.print(said, style="yellow", markup=False, soft_wrap=not self.console.is_terminal)
         decision, parameters = self._decide()
-        self._show(replace(decision, block=None, why="the budget is spent"), parameters)
+        verdicts = {name: one if one == Known() else NeedsMore(math.inf) for name, one in decision.verdicts.items()}
+        self._show(Decision(verdicts, None, "the budget is spent"), parameters)
         self._save()
         self._stand("", said, ended=True)
 
@@ -184,7 +194,7 @@ class Measuring:
         write_standing(self.folder.path, standing)
 
     def _over(self) -> bool:
-        return self.clock() >= self._ends_s
+        return self.clock() >= self._stops_s
 
     def _left_s(self) -> float:
         return self.folder.aim.budget_s - (self.clock() - self._begun_s)
@@ -346,15 +356,13 @@ class Measuring:
             self._fit_links_beside(run)
         self.console.rule(f"eeectl {shlex.join(['run', *argv])}", align="left")
         status = self.run_eeectl("run", *argv, "--runs", str(self.folder.runs), *self.views, over=self._over)
-        if status == OUT_OF_TIME:
-            self._stale |= _parts_of(kind)
-        if status not in (DONE, PENDING):
+        if status not in (DONE, PENDING, OUT_OF_TIME):
             return status
         self.missing = self.missing or status == PENDING
         self._stale |= _parts_of(kind)
         self.folder.add_block(Block(kind=kind, time_s=max(self.clock() - begun_s, 0.0), complete=status == DONE))
         self._stand("", "fits are made of what was measured")
-        return DONE
+        return OUT_OF_TIME if status == OUT_OF_TIME else DONE
 
 
 def _parts_of(kind: str) -> set["Part"]:

@@ -44,7 +44,7 @@ class _ToyLab:
     The switch's ports sleep; beside a stream nothing does. Blocks near edges have EEE on alone, and take half as long.
     """
 
-    def __init__(self, interrupt_at: int = -1, slow_at: int = -1) -> None:
+    def __init__(self, interrupt_at: int = -1, slow_at: Sequence[int] = ()) -> None:
         self.now_s = 0.0
         self.calls: list[tuple[str, ...]] = []
         self._interrupt_at = interrupt_at
@@ -52,7 +52,7 @@ class _ToyLab:
 
     def __call__(self, *words: str, over: Callable[[], bool] = never) -> int:
         self.calls.append(words)
-        slow = len(self.calls) - 1 == self._slow_at
+        slow = len(self.calls) - 1 in self._slow_at
         stopped = len(self.calls) - 1 == self._interrupt_at or slow
         place = Path(words[1])
         if "--resume" in words:
@@ -130,6 +130,11 @@ class _FirstFit:
         if self._links is None:
             self._links = fit_runs(runs, known, what)
         return self._links
+
+
+def _no_fit(*_: object) -> FitResult:
+    """For what a study does whatever is known."""
+    raise NotEnoughData("a toy")
 
 
 @pytest.fixture(scope="module")
@@ -254,36 +259,50 @@ def test_a_study_that_was_interrupted_goes_on_where_it_was(tmp_path: Path, first
     assert len(rest) == len(kinds) - 2
 
 
+def _of_two_programs(root: Path, budget_s: float) -> StudyFolder:
+    lab = load_lab(find_lab("miwa"))
+    kept = {one["name"]: one for one in design(lab, PILOT, "", ("n01", "n02"), (_HALO,)).experiments}
+    own = kept["program-eee"]
+    made = Design((kept["probe-sweep"], own, {**own, "name": "program-eee-2"}), ())
+    return StudyFolder.create(root, "miwa", lab.name, made, Aim(0.05, budget_s))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("budget_s", "ends_s"), [(300.0, 900.0), (4_000.0, 5_000.0)])
 def test_a_pilot_in_a_lab_that_became_too_slow_is_stopped_and_reported(
-    tmp_path: Path, first_fit: _FirstFit, budget_s: float, ends_s: float
+    tmp_path: Path, budget_s: float, ends_s: float
 ) -> None:
-    """The second run gets one block done, and then nothing until it is stopped."""
-    lab, toy = load_lab(find_lab("miwa")), _ToyLab(slow_at=1)
-    kept = {one["name"]: one for one in design(lab, PILOT, "", ("n01", "n02"), (_HALO,)).experiments}
-    made = Design((kept["probe-sweep"], kept["program-eee"], {**kept["program-eee"], "name": "program-eee-2"}), ())
-    folder = StudyFolder.create(tmp_path, "miwa", lab.name, made, Aim(0.05, budget_s))
+    """From the second run on, each gets one block done, and then nothing until it is stopped."""
+    folder, toy = _of_two_programs(tmp_path, budget_s), _ToyLab(slow_at=(1, 2))
     console = Console(record=True, width=400, file=io.StringIO())
-    study = _measuring(folder, toy, console, fit=first_fit)
+    study = _measuring(folder, toy, console, fit=_no_fit)
     assert study.execute() == DONE
     assert study.missing
-    assert toy.now_s == ends_s
-    assert len(toy.calls) == 2
+    assert toy.now_s == pytest.approx(ends_s, abs=1.0)
+    assert len(toy.calls) == 3, "one that is too slow does not take the time of those that wait"
     printed = console.export_text()
     minutes = f"stopped after {ends_s / 60:.0f} min, as the budget is {budget_s / 60:.0f} min: "
-    assert minutes + "measured probe-sweep; program-eee has 2 of 6 trials; not begun program-eee-2." in printed
+    assert minutes + "measured probe-sweep; program-eee has 2 of 6 trials; program-eee-2 has 2 of 6 trials." in printed
     assert f"`eeectl study --resume {folder.path} --budget 40m` goes on" in printed
     assert "end: the budget is spent; 0.0 min left" in printed
-    assert "halo 2x2, slower with eee on" in printed, "of the block that was measured"
-    assert folder.calibration.exists()
+    row = next(line for line in printed.splitlines() if "halo 2x2, slower with eee on" in line)
+    assert "needs" in row, "of the block that was measured"
     standing = read_standing(folder.path)
     assert standing is not None
     assert standing.ended
     again = _ToyLab()
-    assert _measuring(folder, again, fit=first_fit).execute() == DONE
-    assert again.calls[0][1] == str(folder.run_of("program-eee")), "it goes on where it was"
-    assert folder.run_of("program-eee-2") is not None
+    assert _measuring(folder, again, fit=_no_fit).execute() == DONE
+    assert [call[1] for call in again.calls[:2]] == [str(folder.run_of(f"program-eee{mark}")) for mark in ("", "-2")]
+
+
+@pytest.mark.slow
+def test_what_needs_more_than_its_share_of_the_pilot_goes_on_after_the_others(tmp_path: Path) -> None:
+    folder, toy = _of_two_programs(tmp_path, 300.0), _ToyLab(slow_at=(1,))
+    study = _measuring(folder, toy, fit=_no_fit)
+    assert study.execute() == DONE
+    assert not study.missing
+    runs = [Path(call[1]).name.rpartition("Z-")[2].removesuffix(".yaml") for call in toy.calls]
+    assert runs[:4] == ["probe-sweep", "program-eee", "program-eee-2", "program-eee"]
 
 
 @pytest.mark.slow
