@@ -8,7 +8,7 @@ for wide screens (`PAGE_INCH`). Files can have a publisher's style in place of t
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import nan
 from pathlib import Path
@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from eee_testbed.analysis.interval import Interval
+from eee_testbed.analysis.report.drawn import Drawn
 from eee_testbed.analysis.report.pdf_font import WHOLE, pdf_rules
 from eee_testbed.analysis.report.styles import PAGE, FigureStyle
 from eee_testbed.lab.errors import LabError
@@ -89,7 +90,7 @@ class Drawing:
     """A figure with title and caption, which explains points and bars and gives the number of trials.
 
     `svg` is for the page; `wide_svg` a second version for wide screens and paper, empty if not needed. `figure` is one
-    column wide, for files; `wide_figure` as wide as a page, None if not needed.
+    column wide. `drawn` is the same for files; `wide_drawn` as wide as a page, None if not needed.
     """
 
     name: str
@@ -100,28 +101,29 @@ class Drawing:
     figure: Figure = field(compare=False)
     paint: Paint = field(compare=False)
     height_inch: float = field(compare=False)
-    wide_figure: Figure | None = field(default=None, compare=False)
+    drawn: Drawn = field(compare=False)
+    wide_drawn: Drawn | None = field(default=None, compare=False)
     style: FigureStyle = field(default=PAGE, compare=False)
 
     @property
     def pdf(self) -> bytes:
         """One column wide; its fonts are embedded, of a type that journals accept (Type 42)."""
-        return self._file(self.figure, "pdf")
+        return self._file(self.drawn, "pdf")
 
     def in_style(self, style: FigureStyle) -> Self:
         """Its files painted anew in another style; what the page shows stays."""
-        wide = None if self.wide_figure is None else _painted(self.paint, style.page_inch, self.height_inch, style)
+        wide = self.wide_drawn and _drawn(_painted(self.paint, style.page_inch, self.height_inch, style), style)
         figure = _painted(self.paint, style.column_inch, self.height_inch, style)
-        return replace(self, figure=figure, wide_figure=wide, style=style)
+        return replace(self, figure=figure, drawn=_drawn(figure, style), wide_drawn=wide, style=style)
 
     def save(self, folder: Path) -> tuple[Path, ...]:
         """Write NAME.svg and NAME.pdf, of a wide version NAME-wide.svg and NAME-wide.pdf; LabError if that fails.
 
         Text in these files needs no font of the reader's: PDF embeds it, SVG has it as outlines.
         """
-        figures = {self.name: self.figure}
-        if self.wide_figure is not None:
-            figures[f"{self.name}-wide"] = self.wide_figure
+        figures = {self.name: self.drawn}
+        if self.wide_drawn is not None:
+            figures[f"{self.name}-wide"] = self.wide_drawn
         paths = []
         try:
             folder.mkdir(exist_ok=True)
@@ -135,12 +137,12 @@ class Drawing:
             ) from error
         return tuple(paths)
 
-    def _file(self, figure: Figure, form: str) -> bytes:
+    def _file(self, drawn: Drawn, form: str) -> bytes:
         dated = {"pdf": {"Title": self.title, "CreationDate": None}, "svg": {"Title": self.title, "Date": None}}
         found = io.BytesIO()
-        font = pdf_rules(figure) if form == "pdf" and self.style is PAGE else {}
-        with _rules("path", self.style), _as_laid_out(), mpl.rc_context(font):
-            figure.savefig(found, format=form, metadata=dated[form])
+        font = pdf_rules(drawn.texts_shown) if form == "pdf" and self.style is PAGE else {}
+        with _rules("path", self.style), mpl.rc_context(font):
+            drawn.savefig(found, format=form, metadata=dated[form])
         return found.getvalue()
 
 
@@ -148,13 +150,19 @@ def draw(
     name: str, title: str, caption: str, paint: Paint, *, height_inch: float = 2.6, wide_inch: float = 0.0
 ) -> Drawing:
     """Draw a figure with `paint`; with `wide_inch` also a second one of that width."""
-    small = _painted(paint, PAGE.column_inch, height_inch)
+    figure = _painted(paint, PAGE.column_inch, height_inch)
+    small = _drawn(figure)
     svg = _svg(small, name, title)
     wide_svg, wide = "", None
     if wide_inch:
-        wide = _painted(paint, wide_inch, height_inch)
+        wide = _drawn(_painted(paint, wide_inch, height_inch))
         wide_svg = _svg(wide, f"{name}-wide", title)
-    return Drawing(name, title, caption, svg, wide_svg, small, paint, height_inch, wide)
+    return Drawing(name, title, caption, svg, wide_svg, figure, paint, height_inch, small, wide)
+
+
+def _drawn(figure: Figure, style: FigureStyle = PAGE) -> Drawn:
+    with _rules(style=style):
+        return Drawn(figure)
 
 
 def _painted(paint: Paint, width_inch: float, height_inch: float, style: FigureStyle = PAGE) -> Figure:
@@ -197,18 +205,11 @@ def _rules(text_in_svg: Literal["none", "path"] = "none", style: FigureStyle = P
         yield
 
 
-def _as_laid_out() -> AbstractContextManager[None]:
-    """Matplotlib gives a figure without a layout engine a new one, after each file too, unless its settings say no."""
-    return mpl.rc_context({"figure.constrained_layout.use": False})
-
-
-def _svg(figure: Figure, name: str, title: str) -> str:
+def _svg(drawn: Drawn, name: str, title: str) -> str:
     """The figure as an element for a page: with unique ids, and scaled to its column."""
     text = io.StringIO()
     with _rules():
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    with _as_laid_out():
-        figure.set_layout_engine(None)  # keep the positions that it found, and do not draw twice for each file
+        drawn.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)

@@ -6,13 +6,12 @@ are not in it keeps the whole font.
 """
 
 import tempfile
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from matplotlib.figure import Figure
 from matplotlib.font_manager import findfont, fontManager
-from matplotlib.text import Text
 
 WHOLE: Final = "DejaVu Sans"
 _NAME: Final = "DejaVu Sans of figures"
@@ -23,10 +22,10 @@ _SCRIPTS: Final = (range(0x20, 0x250), range(0x370, 0x400), range(0x2010, 0x2060
 _PLACING: Final = ("GSUB", "GPOS", "GDEF", "MATH", "FFTM")
 
 
-def pdf_rules(figure: Figure) -> dict[Any, Any]:
-    """Matplotlib's settings under which a figure's PDF has this font, if that has all its letters."""
-    texts = (text.get_text() for text in figure.findobj(Text))
-    if all(any(ord(letter) in script for script in _SCRIPTS) for text in texts for letter in text if letter != "\n"):
+def pdf_rules(texts: Iterable[str]) -> dict[Any, Any]:
+    """Matplotlib's settings under which a PDF with these texts has this font, if that has all their letters."""
+    letters = set().union(*texts) - {"\n"}
+    if all(any(ord(letter) in script for script in _SCRIPTS) for letter in letters):
         return {"font.sans-serif": [cut_font()]}
     return {}
 
