@@ -16,14 +16,14 @@ and without one, a larger machine changes neither gaps nor run time.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 import numpy as np
 
 from eee_testbed.analysis.calibration import AndujarPower, Calibration, Estimate
 from eee_testbed.analysis.interval import Floats, Interval
 from eee_testbed.analysis.predict.asked_mode import AskedMode, asked_mode
-from eee_testbed.analysis.predict.power import rest_of
+from eee_testbed.analysis.predict.power import share_of_run, slept_of
 from eee_testbed.analysis.predict.prediction import Prediction, interval_of
 from eee_testbed.analysis.predict.run_time import GapTable, seen_of_rounds
 from eee_testbed.analysis.predict.sampling import DRAWS, Sampler
@@ -111,9 +111,38 @@ def predict_topologies(
 
     LabError if a network is saturated whose links on a path are not known either.
     """
+    questions = [_Question.of(profile, calibration, asked, draws) for asked in what_ifs]
     return tuple(
-        _predict(profile, calibration, one, asked, draws, simulated) for one in topologies for asked in what_ifs
+        _predict(profile, calibration, one, question, draws, simulated) for one in topologies for question in questions
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A question, and what the program and the nodes' links do on every network alike.
+
+    `seen_us`: how long a round waits at one link. `slept_us`: in low power, by `slept_of`. Both are draws.
+    """
+
+    asked: WhatIf
+    times: Sampler
+    mode: AskedMode
+    gaps: GapTable
+    seen_us: Floats
+    slept_us: tuple[Floats, Floats]
+
+    @classmethod
+    def of(cls, profile: Profile, calibration: Calibration, asked: WhatIf, draws: int) -> Self:
+        """It is the same whatever the network."""
+        times = Sampler(draws)
+        mode = asked_mode(asked, next(iter(calibration.links.values()), None), times)
+        gaps = GapTable.of(profile)
+        seen_us = slept_us = np.zeros(draws)
+        if not asked.saves:
+            return cls(asked, times, mode, gaps, seen_us, (slept_us, slept_us))
+        if gaps.rounds:
+            seen_us, _ = seen_of_rounds(gaps, mode, ("transmit",), np.ones(draws), np.zeros(draws))
+        return cls(asked, times, mode, gaps, seen_us, slept_of(gaps, mode, draws))
 
 
 def _saved_share(deep: Floats, fast: Floats, mode: AskedMode, power: AndujarPower, watts: Sampler) -> Floats:
@@ -145,15 +174,13 @@ def _saturated(where: Topology, inner: InnerLinks | None) -> Sequence[str]:
     return (f"its traffic saturates {where.name} as simulated: hops times wake are assumed.",)
 
 
-def _extra_s(
-    where: Topology, gaps: GapTable, mode: AskedMode, inner: InnerLinks | None, warnings: list[str], draws: int
-) -> Floats:
+def _extra_s(where: Topology, question: _Question, inner: InnerLinks | None, warnings: list[str]) -> Floats:
     """What sleeping links add to the run time: each round waits at every link of its path."""
+    gaps, seen_us = question.gaps, question.seen_us
     if not gaps.rounds:
-        return np.zeros(draws)
+        return np.zeros(seen_us.size)
     if gaps.assumed:
         warnings.append("no gaps were recorded: all are assumed to be the mean gap.")
-    seen_us, _ = seen_of_rounds(gaps, mode, ("transmit",), np.ones(draws), np.zeros(draws))
     path_us = where.mean_links * seen_us if inner is None else _NODE_LINKS * seen_us + inner.wait_us
     extra_s: Floats = gaps.rounds * path_us * 1e-6
     return extra_s
@@ -163,10 +190,11 @@ def _predict(
     profile: Profile,
     calibration: Calibration,
     where: Topology,
-    asked: WhatIf,
+    question: _Question,
     draws: int,
     simulated: NetworkModel | None,
 ) -> Prediction:
+    asked, mode, gaps = question.asked, question.mode, question.gaps
     warnings = [_IGNORED if simulated is None else _SIMULATED]
     if asked.off_links or asked.speed_mbps:
         warnings.append(
@@ -175,11 +203,8 @@ def _predict(
     power = _power(calibration, warnings)
     if not asked.phy and asked.mode != "off":
         warnings.append(f"links are assumed to behave as this lab's do; phy={PAPER_LINK} gives the paper's.")
-    times, watts = Sampler(draws), Sampler(draws)
-    link = next(iter(calibration.links.values()), None)
-    mode = asked_mode(asked, link, times)
+    times, watts = question.times, Sampler(draws)
     warnings += mode.warnings
-    gaps = GapTable.of(profile)
     base_s = times.of("base_s", profile.base_s)
     time_s = base_s
     rested: Floats = np.zeros(draws)
@@ -189,8 +214,8 @@ def _predict(
         if simulated is not None:
             inner = simulated(where, profile, asked, mode, draws)
             warnings += _saturated(where, inner)
-        time_s = base_s + _extra_s(where, gaps, mode, inner, warnings, draws)
-        rest = rest_of(gaps, mode, time_s)
+        time_s = base_s + _extra_s(where, question, inner, warnings)
+        rest = share_of_run(question.slept_us, gaps, time_s)
         rested, saved_share = rest.share, _saved_share(rest.deep, rest.fast, mode, power, watts)
         if inner is not None:
             between = 1 - where.nodes / where.network_ports

@@ -47,11 +47,24 @@ def rest_of(
     gaps: GapTable, mode: AskedMode, time_s: Floats, directions: tuple[Direction, ...] = ("transmit", "receive")
 ) -> Rest:
     """For the nodes' links: mean over the directions that sleep, over the whole run."""
-    deep, fast = np.zeros(time_s.size), np.zeros(time_s.size)
+    return share_of_run(slept_of(gaps, mode, time_s.size, directions), gaps, time_s)
+
+
+def slept_of(
+    gaps: GapTable, mode: AskedMode, draws: int, directions: tuple[Direction, ...] = ("transmit", "receive")
+) -> tuple[Floats, Floats]:
+    """(deep, fast): microseconds that all nodes' links are in low power, mean over the directions that sleep; draws."""
+    deep, fast = np.zeros(draws), np.zeros(draws)
     for direction in directions:
         slept_us = mode.low_power_us(gaps.gap_us[direction][None, :])
-        deep += np.broadcast_to(slept_us[0] @ gaps.count[direction], time_s.shape) / len(directions)
-        fast += np.broadcast_to(slept_us[1] @ gaps.count[direction], time_s.shape) / len(directions)
+        deep += np.broadcast_to(slept_us[0] @ gaps.count[direction], draws) / len(directions)
+        fast += np.broadcast_to(slept_us[1] @ gaps.count[direction], draws) / len(directions)
+    return deep, fast
+
+
+def share_of_run(slept_us: tuple[Floats, Floats], gaps: GapTable, time_s: Floats) -> Rest:
+    """The shares of a run of this length that `slept_of` is."""
+    deep, fast = slept_us
     scale = gaps.link_count * time_s * 1e6
     share = (deep + fast) / scale
     # Gaps are known to within bins, so their sum may exceed the run.

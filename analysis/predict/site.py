@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-import networkx as nx
-
 from eee_testbed.lab.model import Lab, Link
 from eee_testbed.lab.named_links import link_named, require_between_switches
 
@@ -86,6 +84,8 @@ def load_of(
     Simplification: of several shortest paths of a pair one is used, as multi-tree routing does, but not necessarily the
     same; `eeectl plan` shows the paths of an applied routing.
     """
+    import networkx as nx  # noqa: PLC0415 - most questions need no path, and it takes a fifth of a second to load
+
     numbers = {link.number for link in off}
     network: nx.Graph[str] = nx.Graph()
     network.add_nodes_from([*site.families, *site.hosts])

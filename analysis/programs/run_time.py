@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.optimize import minimize
 
 from eee_testbed.analysis.calibration import RunTimeError
 from eee_testbed.analysis.interval import Floats, Interval, NotEnoughData
@@ -194,6 +193,8 @@ _Found = tuple[float, float, float]
 
 def _least(runs: Sequence[WakeRun], start: _Found | None = None) -> _Found:
     """Search `abreast` and `hidden` from a grid or `start`; the best `serial` for any two of them is a quotient."""
+    from scipy.optimize import minimize  # noqa: PLC0415 - who reads a fit does not wait for optimizers
+
     slowdowns = np.array([1.0 - run.base_s / run.eee_s for run in runs])
     distinct = list({id(run): run for run in runs}.values())  # a bootstrap draws some runs several times
     places = {id(run): number for number, run in enumerate(distinct)}
