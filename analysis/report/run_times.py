@@ -17,6 +17,8 @@ from eee_testbed.analysis.report.series import Series, compared, series_of
 from eee_testbed.analysis.report.table import Cell, Column, Table
 
 _MOST_ROWS: Final = 24
+_LEAST_INCH: Final = 1.75
+"""Below this the axis is shorter than its name."""
 _RUN_TIME: Final = {
     "time_steady": "the program's own, without outliers of the machine",
     "time": "the program's own",
@@ -92,7 +94,7 @@ def configuration_drawing(key: str, title: str, name: str, changes: Sequence[Cha
     bars = "bars are 95 % intervals" if any(one.time.has_interval for one in shown) else "too few blocks for bars"
     left = f" {len(changes) - len(shown)} that change less are in the table." if len(changes) > len(shown) else ""
     caption = f"{name}: run time in other states of the lab than {first}; {n} blocks, {bars}.{left}"
-    return draw(key, title, caption, paint, height_inch=1.3 + 0.24 * len(rows))
+    return draw(key, title, caption, paint, height_inch=max(_LEAST_INCH, 1.3 + 0.24 * len(rows)))
 
 
 def _bars(changes: Sequence[Change]) -> tuple[list[float], list[float]]:

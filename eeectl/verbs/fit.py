@@ -77,7 +77,7 @@ def _print(result: "FitResult", output: Path | None) -> None:
     from eee_testbed.eeectl.calibration_text import calibration_text
 
     if result.calibration.links or result.calibration.run_time or result.calibration.power != PowerPart():
-        print(calibration_text(result.calibration))
+        print_text(calibration_text(result.calibration), indent=4)
     if result.failures:
         print()
     for sentence in result.failures:

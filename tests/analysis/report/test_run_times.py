@@ -64,6 +64,16 @@ def halo(
     return part
 
 
+def test_the_name_of_an_axis_fits_beside_one_configuration(tmp_path: Path) -> None:
+    found = run_times(_data(write_run(tmp_path, halo(3))))
+    assert isinstance(found, Section)
+    figure = found.drawings[0].figure
+    (axes,) = figure.axes
+    figure.draw_without_rendering()
+    name = axes.yaxis.label.get_window_extent()
+    assert 0 <= name.y0 < name.y1 <= figure.bbox.height
+
+
 def test_a_program_without_counts_has_its_cost_with_an_interval(tmp_path: Path) -> None:
     folder = write_run(tmp_path, halo(3))
     found = _findings(folder)[_COST]

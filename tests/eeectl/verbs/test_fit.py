@@ -1,6 +1,8 @@
 """`eeectl fit` on run folders with known parameters, and its errors for runs that cannot be fitted."""
 
+import contextlib
 import functools
+import io
 import json
 import math
 from pathlib import Path
@@ -95,6 +97,20 @@ def test_provenance_is_printed(found: Calibration, study: Path) -> None:
 @pytest.fixture(scope="module")
 def stages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_run(tmp_path_factory.mktemp("runs"), StageRun(), name="power")
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_sentences_about_a_fit_wrap_between_words(stages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    with contextlib.redirect_stdout(_Terminal()) as terminal:
+        assert eeectl(["fit", str(stages), "--what", "power"]) == 0
+    lines = terminal.getvalue().splitlines()
+    assert max(map(len, lines)) <= 60
+    assert any(line.startswith("    ") for line in lines), "what follows is indented"
 
 
 def test_power_of_a_switch_from_a_runs_folder(stages: Path, capsys: pytest.CaptureFixture[str]) -> None:
