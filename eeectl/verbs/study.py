@@ -2,9 +2,8 @@
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -25,7 +24,7 @@ from eee_testbed.measuring.experiments.experiment_file import experiment_of
 from eee_testbed.measuring.experiments.launchers.table import DEFAULT, launcher_content
 from eee_testbed.measuring.experiments.validation import validate_experiment
 from eee_testbed.measuring.live.export.view_options import ViewOptions
-from eee_testbed.measuring.study.commands import run_eeectl
+from eee_testbed.measuring.study.commands import never, run_eeectl
 from eee_testbed.measuring.study.standing import KNOWN, read_standing
 
 if TYPE_CHECKING:
@@ -177,15 +176,20 @@ def _measure(folder: "StudyFolder", known: Lab, console: Console, views: ViewOpt
     from eee_testbed.measuring.study.progress import far_words
 
     pace = Pace(known.name)
-    commands = partial(run_eeectl, on_interrupt=pace.hurry)
+
+    def commands(*words: str, over: Callable[[], bool] = never) -> int:
+        """What is stopped restores the lab in haste; whatever comes next does not hurry."""
+        try:
+            return run_eeectl(*words, over=over, on_interrupt=pace.hurry)
+        finally:
+            pace.restore()
+
     measuring = Measuring(known, folder, commands, pace.wall_s, console, views=views.words)
     pace.work()
     try:
         status = _execute(folder, console, measuring, yes=yes)
     except KeyboardInterrupt:
         status = INTERRUPTED
-    finally:
-        pace.restore()
     if status == INTERRUPTED:
         console.print(
             f"stopped: {far_words(folder)}. `eeectl study --resume {folder.path}` resumes it.",
