@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from eee_testbed.analysis.report.drawing import Drawing, draw, error_bars, label, series_style
 from eee_testbed.analysis.report.section import Section
 from eee_testbed.analysis.report.table import Cell, Column, Table
+from eee_testbed.simulation.spreads import DRAWS
 from eee_testbed.simulation.studies.measured import Energies
 from eee_testbed.simulation.studies.measured_power import MeasuredPower
 
@@ -60,9 +61,10 @@ def of_choices(power: MeasuredPower | None) -> str:
     nodes = "those of Andújar et al. (2023), as the calibration has none that were measured busy"
     if power.node is not None:
         nodes = f"{power.node_name}, idle and busy by the share of time that they compute"
+    times = "" if power.policy is None else f", and with measured links those of hold, Ts and Tw ({DRAWS} draws)"
     return (
         f"Energy is by measured watts: every router is {power.switch_name}, nodes are {nodes}. Intervals have the "
-        "seeds and the errors of watts, but not those of hold, Ts and Tw."
+        f"seeds and the errors of watts{times}."
     )
 
 

@@ -17,7 +17,7 @@ from eee_testbed.simulation.report.measured import measured, of_choices
 from eee_testbed.simulation.report.study_figures import distributions, front, trade_offs
 from eee_testbed.simulation.studies.advise import Choice, advised, by_papers
 from eee_testbed.simulation.studies.elsewhere import statements_of
-from eee_testbed.simulation.studies.measured import Energies, energies_of, energy_with
+from eee_testbed.simulation.studies.measured import Energies, draws_of, energies_of, energy_with
 from eee_testbed.simulation.studies.measured_power import MeasuredPower
 from eee_testbed.simulation.studies.pairs import Pair, by
 from eee_testbed.simulation.studies.papers import PAPERS
@@ -62,7 +62,7 @@ class StudyReport:
     def choices(self) -> list[Choice]:
         """What programs can run on, the best first; with the calibration's watts, if there is one."""
         energy = by_papers if self.power is None else energy_with(self.data.cases, self.power)
-        return advised(self.data.pairs, self.workloads, energy)
+        return advised(self.data.pairs, self.workloads, energy, draws_of(self.drawn))
 
 
 def report_of(found: StudyReport) -> Report:

@@ -6,7 +6,7 @@ those of a switch of the calibration, which each router is taken to be, and thos
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from eee_testbed.analysis.interval import Interval
@@ -68,6 +68,15 @@ def with_measured(cases: Sequence[Case], power: MeasuredPower) -> list[Case]:
 def is_draw(pair: Pair) -> bool:
     """Whether its links have drawn times."""
     return pair.labels.get(_AXIS, "").startswith(f"{MEASURED}-")
+
+
+def draws_of(drawn: Sequence[Pair]) -> list[list[Pair]]:
+    """By draw: its points, with the labels of those that have the calibration's values."""
+    found: dict[str, list[Pair]] = {}
+    for pair in drawn:
+        labels = dict(pair.labels) | {_AXIS: MEASURED}
+        found.setdefault(pair.labels[_AXIS], []).append(replace(pair, point=replace(pair.point, labels=labels)))
+    return list(found.values())
 
 
 def energy_with(cases: Sequence[Case], power: MeasuredPower) -> EnergyOf:

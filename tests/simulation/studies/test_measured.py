@@ -1,15 +1,17 @@
 """A calibration's links and watts in a study: what is added, and what is saved with measured watts."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from eee_testbed.analysis.calibration import Estimate, PortPower, SwitchPower
+from eee_testbed.analysis.interval import Interval
 from eee_testbed.lab.errors import LabError
 from eee_testbed.simulation.report.measured import measured, remarks
-from eee_testbed.simulation.studies.advise import advised, by_papers
+from eee_testbed.simulation.studies.advise import Choice, advised, by_papers
 from eee_testbed.simulation.studies.expand import Case, cases_of
-from eee_testbed.simulation.studies.measured import energies_of, energy_with, is_draw, with_measured
+from eee_testbed.simulation.studies.measured import draws_of, energies_of, energy_with, is_draw, with_measured
 from eee_testbed.simulation.studies.measured_power import MeasuredPower, read_power
 from eee_testbed.simulation.studies.pairs import Pair, pairs_of
 from eee_testbed.simulation.studies.points import tasks_of
@@ -154,3 +156,63 @@ def test_a_page_says_whose_watts_and_times_they_are(pairs: list[Pair], tmp_path:
     assert [row[0] for row in section.tables[0].rows] == ["ring stencil always-on", "ring stencil deep"]
     assert "Taken from some.yaml: switch sw1, base 1 W." in section.text
     assert "no links that sleep" in remarks(power)[-1]
+
+
+def _with_times(power: MeasuredPower, width: float) -> MeasuredPower:
+    """With intervals of hold, Ts and Tw of so much of their values to each side."""
+    assert power.policy is not None
+    times = {
+        name: Estimate(value=one.value, low=one.value * (1 - width), high=one.value * (1 + width))
+        for name in ("hold_us", "sleep_us", "wake_us")
+        if (one := getattr(power.policy, name)) is not None
+    }
+    return replace(power, policy=power.policy.model_copy(update=times))
+
+
+def _advice(folder: Path, width: float) -> dict[str, tuple[Choice, Choice]]:
+    """By name: a choice without draws of links' times, and with them."""
+    power = _with_times(read_power(str(CALIBRATION)), width)
+    added = with_measured(cases(folder), power)
+    found = pairs_of([task.simulate() for task in tasks_of(added)], added)
+    energy = energy_with(added, power)
+    values, drawn = [one for one in found if not is_draw(one)], [one for one in found if is_draw(one)]
+    without, with_draws = (advised(values, ["program"], energy, draws) for draws in ((), draws_of(drawn)))
+    return {one.name: (one, next(other for other in with_draws if other.name == one.name)) for one in without}
+
+
+def _widths(one: Choice) -> list[float]:
+    return [figure.high - figure.low for figure in (one.network_joule, one.cluster_joule)]
+
+
+def test_advice_has_the_intervals_of_links_times(tmp_path: Path) -> None:
+    """Those of a calibration that is exact are as before; the wider its intervals, the wider those of its links."""
+    exact, near, far = (_advice(tmp_path, width) for width in (0.0, 0.05, 0.4))
+    assert exact["ring measured"][0] == exact["ring measured"][1]
+    for name in ("ring always-on", "ring deep"):
+        assert far[name][0] == far[name][1]
+    assert [one.value for one in _all(far["ring measured"][1])] == [one.value for one in _all(far["ring measured"][0])]
+    for own, nearer, none in zip(*(_widths(found["ring measured"][1]) for found in (far, near, exact)), strict=True):
+        assert own > nearer > none
+    time = far["ring measured"][1].run_time_s
+    assert time.low < time.value < time.high
+
+
+def _all(one: Choice) -> list[Interval]:
+    return [one.run_time_s, one.network_joule, one.cluster_joule]
+
+
+def test_the_spread_of_draws_is_that_of_what_each_changes(pairs: list[Pair]) -> None:
+    """Eight draws that change the run time by d, up and down in turns: Student's 2.306 times d."""
+    value = pairs[0]
+
+    def longer(second: float) -> list[Pair]:
+        found = value.point.replayed
+        return [
+            replace(value, point=replace(value.point, replayed=replace(found, run_time_s=found.run_time_s + second)))
+        ]
+
+    draws = [longer(1e-6 if number % 2 else -1e-6) for number in range(8)]
+    (found,) = advised([value], ["program"], by_papers, draws)
+    assert found.run_time_s.high - found.run_time_s.value == pytest.approx(2.306e-6, rel=1e-3)
+    (without,) = advised([value], ["program"], by_papers, [longer(0.0) for _ in range(8)])
+    assert without == advised([value], ["program"])[0]
