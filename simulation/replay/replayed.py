@@ -87,6 +87,15 @@ class Replayed:
     cpu_use: float
     """Mean over all nodes and the cores of each, over the run time (U_cpu of Andújar et al. 2023, Eq. 4)."""
 
+    packets: int
+    """That messages were cut into, with those on their way at the end."""
+
+    packet_cycles: int
+    """Their latencies added up: from a packet's turn at its node's channel to its tail's arrival, or to the end."""
+
+    control_packets: int
+    """Of TCEP."""
+
     path_wakes: int
     """Wakes of links that the chain of messages waited for on which the last rank's end hung."""
 
@@ -213,6 +222,7 @@ def _result(
     nodes = facts_of(description.network.form())["nodes"]
     seed, sleeping = which
     receives, messages = simulation.unmatched()
+    packets = simulation.packets()
     return Replayed(
         seed=seed,
         sleeping=sleeping,
@@ -225,6 +235,9 @@ def _result(
         compute_share=_mean_share(ranks["compute_ticks"], ranks["finished_ticks"]),
         wait_share=_mean_share(ranks["wait_ticks"], ranks["finished_ticks"]),
         cpu_use=sum(ranks["compute_ticks"]) / (ticks * nodes * programs.cores),
+        packets=packets["packets"],
+        packet_cycles=packets["latency_cycles"],
+        control_packets=packets["control_packets"],
         path_wakes=ranks["path_wakes"][last],
         path_compute_s=ranks["path_compute_ticks"][last] * tick_s,
         path_messages=ranks["path_messages"][last],

@@ -19,7 +19,7 @@ from eee_testbed.record.frames import read_frame
 from eee_testbed.simulation.description import Description
 from eee_testbed.simulation.energy import StateShares
 from eee_testbed.simulation.folder import ResultFolder, WrongFolder
-from eee_testbed.simulation.older_results import with_turning_on
+from eee_testbed.simulation.older_results import with_packets, with_turning_on
 from eee_testbed.simulation.replay.replayed import JobRun, Replayed
 
 REPLAYS: Final = "replays.parquet"
@@ -133,7 +133,7 @@ def read_replays(folder: Path) -> list[Replayed]:
     if not are_replays(folder):
         return []
     try:
-        rows = with_turning_on(read_frame(folder / REPLAYS, REPLAY_SCHEMA, _REMEDY))
+        rows = with_packets(with_turning_on(read_frame(folder / REPLAYS, REPLAY_SCHEMA, _REMEDY)))
         runs = read_frame(folder / RUNS, RUN_SCHEMA, _REMEDY)
     except (UnreadableFile, FileNotFoundError) as error:
         raise WrongFolder(f"{folder}: {error}; {_REMEDY}.") from error

@@ -18,7 +18,7 @@ from eee_testbed.lab import durable
 from eee_testbed.lab.errors import UnreadableFile
 from eee_testbed.record.frames import read_frame
 from eee_testbed.simulation.folder import ResultFolder, WrongFolder
-from eee_testbed.simulation.older_results import with_turning_on
+from eee_testbed.simulation.older_results import with_packets, with_turning_on
 from eee_testbed.simulation.replay.replayed import LINK_FIGURES
 from eee_testbed.simulation.replay.results import REPLAY_SCHEMA, replay_frame, replayed_of
 from eee_testbed.simulation.studies.expand import Case, case_key
@@ -122,7 +122,7 @@ def read_points(folder: Path, axes: Sequence[str]) -> list[StudyPoint]:
     labels: dict[str, Any] = dict.fromkeys(axes, pl.String)
     key = [*axes, "seed"]
     try:
-        rows = with_turning_on(read_frame(folder / POINTS, labels | POINT_SCHEMA, _REMEDY))
+        rows = with_packets(with_turning_on(read_frame(folder / POINTS, labels | POINT_SCHEMA, _REMEDY)))
         jobs = read_frame(folder / JOBS, labels | {"seed": pl.Int64} | _JOBS, _REMEDY)
         costs = read_frame(folder / COSTS, labels | {"seed": pl.Int64, _COST: pl.Float64}, _REMEDY)
     except (UnreadableFile, FileNotFoundError) as error:

@@ -1,4 +1,4 @@
-"""Points and replays of before links that turn on were counted apart."""
+"""Points and replays of before links that turn on, and packets, were counted."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -28,3 +28,14 @@ def test_replays_without_the_shares_have_none_of_them(tmp_path: Path) -> None:
     new.drop("turning_on_share", "carried_turning_on_share", "node_turning_on_share").write_parquet(tmp_path / REPLAYS)
     (old,) = read_replays(tmp_path)
     assert (old.shares, old.carried_shares, old.node_shares) == (found.shares, found.carried_shares, found.node_shares)
+
+
+def test_replays_without_packets_have_none(tmp_path: Path) -> None:
+    description = described()
+    found = replay(description, 1, sleeping=False, say=lambda _: None)
+    assert found.packets > 0
+    ReplayResults(tmp_path, description).add(found)
+    new = pl.read_parquet(tmp_path / REPLAYS)
+    new.drop("packets", "packet_cycles", "control_packets").write_parquet(tmp_path / REPLAYS)
+    (old,) = read_replays(tmp_path)
+    assert (old.packets, old.packet_cycles, old.control_packets) == (0, 0, 0)

@@ -122,9 +122,16 @@ impl Measurement {
         self.on
     }
 
-    /// A message's packet arrived.
-    pub(crate) fn came(&mut self, hops: u64) {
+    /// A message's packet is given to its node's channel.
+    pub(crate) fn given(&mut self, now: u64) {
+        self.interval.latency = self.interval.latency.wrapping_sub(now);
+    }
+
+    /// A message's packet arrived. It does not carry the cycle of its making, so that the sum over packets has this and
+    /// [`Self::given`] each by itself.
+    pub(crate) fn came(&mut self, now: u64, hops: u64) {
         self.interval.packets += 1;
+        self.interval.latency = self.interval.latency.wrapping_add(now);
         self.interval.hops += hops;
     }
 

@@ -314,6 +314,17 @@ impl PacketEngine {
         self.measurement.interval.hops
     }
 
+    /// Cycles from a message's packet being given to its node's channel to its tail's arrival, or until now where it is under
+    /// way: the sum over all [`Self::counts`] made.
+    #[must_use]
+    pub const fn message_latency(&self) -> u64 {
+        let under_way = self.made - self.done;
+        self.measurement
+            .interval
+            .latency
+            .wrapping_add(under_way.wrapping_mul(self.now))
+    }
+
     /// A cycle from now on before which nothing happens in the network; `None` if nothing will.
     #[must_use]
     pub fn next_due(&self) -> Option<u64> {

@@ -133,6 +133,27 @@ fn time_without_messages_costs_nothing_once_links_are_off() {
 }
 
 #[test]
+fn latency_of_messages_is_the_time_of_packets_under_way() {
+    let network = flat(&[4, 4], 2, 1);
+    let mut engine = of_messages(&network);
+    let mut under_way = 0;
+    for cycle in 0..3000u32 {
+        if cycle % 300 == 0 {
+            engine.send(cycle / 300, 31 - cycle / 300, 100, cycle, false);
+        }
+        engine.cycle();
+        let (made, done) = engine.packets();
+        under_way += made - done;
+        assert_eq!(engine.message_latency(), under_way, "cycle {cycle}");
+    }
+    // 25 packets of each message, of 4 flits each: the least that one takes is more than its flits.
+    assert_eq!(engine.packets(), (250, 250));
+    assert!(under_way > 250 * 4);
+    engine.skip_to(engine.next_due().unwrap());
+    assert_eq!(engine.message_latency(), under_way);
+}
+
+#[test]
 fn both_engines_turn_off_as_many_links() {
     let network = flat(&[4, 4], 4, 1).with_link_latency(3).unwrap();
     for load in [0.05, 0.3, 0.5] {

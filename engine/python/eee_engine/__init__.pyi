@@ -547,6 +547,13 @@ class ReplayProgress(TypedDict):
     jobs_ended: int
     jobs: int
 
+class ReplayedPackets(TypedDict):
+    """Packets of messages that were given to their nodes' channels; TCEP's own are apart."""
+
+    packets: int
+    latency_cycles: int  # sum: to the tail's arrival, or until now where a packet is under way
+    control_packets: int
+
 class WaitingRank(TypedDict):
     """A rank that has not finished, and what it waits for."""
 
@@ -597,6 +604,7 @@ class ProgramReplay:
     def left_over(self) -> list[str]: ...  # the first twenty of them, in words
     def channels(self) -> list[SimulatedChannel]: ...  # between routers
     def node_channels(self) -> list[SimulatedChannel]: ...  # to nodes, then from nodes; the node stands for a router
+    def packets(self) -> ReplayedPackets: ...
     def packet_hops(self) -> int: ...
 
 class TraceError(Exception):

@@ -357,6 +357,23 @@ impl ProgramReplay {
         })
     }
 
+    /// Packets so far, and what their latencies add up to; control packets of TCEP apart. Zeros without a network.
+    fn packets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (packets, latency, control) = match self.inner.lock().replay.transport() {
+            Transport::Network(wires) => (
+                wires.engine.packets().0,
+                wires.engine.message_latency(),
+                wires.engine.consolidation().control_packets,
+            ),
+            Transport::LogGops(_) => (0, 0, 0),
+        };
+        let out = PyDict::new(py);
+        out.set_item("packets", packets)?;
+        out.set_item("latency_cycles", latency)?;
+        out.set_item("control_packets", control)?;
+        Ok(out)
+    }
+
     /// Links between routers that packets have taken.
     fn packet_hops(&self) -> u64 {
         match self.inner.lock().replay.transport() {

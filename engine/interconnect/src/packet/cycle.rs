@@ -169,7 +169,7 @@ impl PacketEngine {
             self.measurement.interval.flits += u64::from(flits);
             if let Traffic::Messages(messages) = &mut self.traffic {
                 messages.came(origin, flits, wakes);
-                self.measurement.came(hops.into());
+                self.measurement.came(self.now, hops.into());
             } else {
                 let latency = (self.now as u32).wrapping_sub(origin);
                 self.measurement

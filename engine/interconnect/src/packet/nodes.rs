@@ -30,6 +30,7 @@ impl PacketEngine {
                     message,
                     flits,
                 } = part;
+                self.measurement.given(self.now);
                 let packet = self.make_packet(node, dest, message, flits);
                 self.launch(node, packet);
             }
