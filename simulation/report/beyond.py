@@ -13,6 +13,7 @@ from eee_testbed.analysis.report.section import Section
 from eee_testbed.analysis.report.table import Cell, Column, Table
 from eee_testbed.simulation.replay.comparison import over_seeds
 from eee_testbed.simulation.report.gating import gating
+from eee_testbed.simulation.report.latencies import latencies
 from eee_testbed.simulation.report.routings import routings
 from eee_testbed.simulation.studies.bounds import BOUNDS_PERCENT, Within, within_bounds
 from eee_testbed.simulation.studies.pairs import Pair, by
@@ -181,5 +182,6 @@ BEYOND: Final[Mapping[ShownName, Callable[[Sequence[Pair]], Section]]] = {
     "rates": rates,
     "gating": gating,
     "routings": routings,
+    "latency": latencies,
 }
 """By the names in `shows` of a study's file."""

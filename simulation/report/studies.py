@@ -1,7 +1,7 @@
 """The page of a study: a paper's statements beside ours, figures, advice, points, and what was chosen."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,7 +22,7 @@ from eee_testbed.simulation.studies.measured_power import MeasuredPower
 from eee_testbed.simulation.studies.pairs import Pair, by
 from eee_testbed.simulation.studies.papers import PAPERS
 from eee_testbed.simulation.studies.statement import Judged, Outcome, StudyData, judged
-from eee_testbed.simulation.studies.study import Study
+from eee_testbed.simulation.studies.study import PaperName, Study
 
 if TYPE_CHECKING:
     from eee_testbed.analysis.report.drawing import Drawing
@@ -135,12 +135,17 @@ def _compared(statements: Sequence[Judged]) -> Section:
     return Section(_STATEMENTS, "Statements", text, tables=(Table(_STATEMENTS, "Statements", columns, tuple(rows)),))
 
 
+_AS_IN_PAPER: Final[Mapping[PaperName, Callable[[Sequence[Pair]], "tuple[Drawing, ...]"]]] = {
+    "andujar": trade_offs,
+    "georgakoudis-single": distributions,
+    "georgakoudis-multi": distributions,
+}
+"""Figures that repeat a paper's, of all points; TCEP's are a section of their own (`shows: [latency]`)."""
+
+
 def _figures(found: StudyReport) -> Section:
-    drawings: tuple[Drawing, ...] = ()
-    if found.study.paper == "andujar":
-        drawings = trade_offs(found.data.pairs)
-    elif found.study.paper is not None:
-        drawings = distributions(found.data.pairs)
+    draws = _AS_IN_PAPER.get(found.study.paper) if found.study.paper is not None else None
+    drawings = draws(found.data.pairs) if draws is not None else ()
     columns = (
         Column("choice"), Column("run time", "s"), Column("slowdown", "%"), Column("saved, all links", "%"),
         Column("saved, links with traffic", "%"), Column("E_net", "J"), Column("E_cluster", "J"), Column("seeds"),

@@ -16,8 +16,8 @@ from eee_testbed.lab.yaml_source import plain, read_source
 from eee_testbed.simulation.part import Part, Seed
 from eee_testbed.simulation.studies.beside import Beside
 
-PaperName = Literal["andujar", "georgakoudis-single", "georgakoudis-multi"]
-ShownName = Literal["bounds", "sizes", "rates", "gating", "routings"]
+PaperName = Literal["andujar", "georgakoudis-single", "georgakoudis-multi", "tcep"]
+ShownName = Literal["bounds", "sizes", "rates", "gating", "routings", "latency"]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]*$")]
 Fragment = dict[str, Any]
 """A part of a simulation's file."""
@@ -29,6 +29,7 @@ _SHOWN_BY: Final[Mapping[ShownName, str]] = {
     "rates": "rate",
     "gating": "links",
     "routings": "routing",
+    "latency": "program",
 }
 """The axis that a section of the page is drawn along."""
 
@@ -88,7 +89,7 @@ class Study(Part):
 
     shows: list[ShownName] = Field(default=[])
     """Sections of the page besides: savings of each policy within bounds of the slowdown, by size, rate or routing;
-    links that sleep beside links that are off."""
+    links that sleep beside links that are off; latency of packets and energy of links by program."""
 
     chosen: list[str] = Field(default=[])
     """What the paper leaves open and was chosen here, in sentences."""

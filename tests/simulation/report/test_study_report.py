@@ -17,9 +17,13 @@ from tests.support.studies import small, tiny
 _DISTRIBUTIONS = {"saving-ecdf", "slowdown-ecdf", "saving-violin", "slowdown-violin", "advice"}
 _TRADE_OFFS = {f"trade-off-{which}-{size}" for which in ("network", "cluster") for size in (64, 256)} | {"advice"}
 
+_GATED = {"latency", "latency-energy", "gating-states", "advice"}
+
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("paper", "figures"), [("andujar", _TRADE_OFFS), ("georgakoudis-multi", _DISTRIBUTIONS)])
+@pytest.mark.parametrize(
+    ("paper", "figures"), [("andujar", _TRADE_OFFS), ("georgakoudis-multi", _DISTRIBUTIONS), ("tcep", _GATED)]
+)
 def test_a_page_has_statements_figures_and_what_was_chosen(tmp_path: Path, paper: str, figures: set[str]) -> None:
     study = read_study(tiny(tmp_path, small(paper)))
     cases = cases_of(study, tmp_path, whole=True)

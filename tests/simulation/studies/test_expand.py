@@ -24,6 +24,7 @@ _WHOLE = {
     "miwa-lab": 10,
     "georgakoudis-multi": 1440,
     "georgakoudis-single": 2520,
+    "tcep": 66,
 }
 """Cases of each shipped study."""
 
