@@ -170,9 +170,12 @@ def _print_statements(statements: Sequence["Judged"]) -> None:
         table.add_column(name)
     for one in statements:
         table.add_row(
-            one.statement.number, f"{one.statement.text} ({one.statement.line})", one.verdict.ours, one.verdict.words
+            one.statement.number, f"{one.statement.text} ({one.statement.line})", one.verdict.ours, one.verdict.outcome
         )
     print_table(Console(), table, markup=False)
+    for one in statements:
+        if one.verdict.because:
+            print(f"{one.statement.number} {one.verdict.outcome}, because {one.verdict.because}.")
 
 
 def _print_choices(name: str, choices: Sequence["Choice"], power: MeasuredPower | None) -> None:

@@ -36,6 +36,17 @@ def test_the_whole_has_a_folder_of_its_own(file: Path, capsys: pytest.CaptureFix
     assert (found["folder"], found["points"]) == ("simulations/tiny-whole", 9)
 
 
+def test_a_reason_stands_below_the_table_in_one_line(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    beside = """beside:
+  - {text: Slower by, source: a page, of: {links: deep}, against: {links: always-on}, percent: 900, because: of mice}
+"""
+    file.write_text(TINY + beside, encoding="utf-8")
+    assert eeectl(["simulate", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "0 agree, 1 differ, 0 cannot be compared" in out
+    assert "\nM1 differs, because of mice.\n" in out
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [(["--best"], "--best is for one simulation"), (["--engine", "flit"], "--engine is for one simulation")],
