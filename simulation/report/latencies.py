@@ -12,7 +12,7 @@ from eee_testbed.analysis.report.section import Section
 from eee_testbed.analysis.report.table import Cell, Column, Table
 from eee_testbed.simulation.replay.comparison import over_seeds
 from eee_testbed.simulation.studies.pairs import Pair, by
-from eee_testbed.simulation.studies.tcep import injection_rate, latency_cycles, link_energy, to_awake
+from eee_testbed.simulation.studies.tcep import OTHER_EPOCHS, injection_rate, latency_cycles, link_energy, to_awake
 
 _AXIS: Final = "links"
 _MEGA: Final = 1e6
@@ -65,15 +65,16 @@ def _traffic(group: tuple[tuple[str, ...], Sequence[Pair]]) -> float:
 
 
 def _dots(name: str, title: str, unit: str, found: _Ratios, *, is_log: bool) -> Drawing:
-    """A row a program, a mark a policy."""
+    """A row a program, a mark a policy; more marks than styles could not be told apart."""
+    shown_policies = {policy: own for policy, own in found.items() if policy not in OTHER_EPOCHS}
     programs = list(dict.fromkeys(program for own in found.values() for program in own))
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
-        for number, (policy, own) in enumerate(found.items()):
+        for number, (policy, own) in enumerate(shown_policies.items()):
             style = series_style(number)
             shown = [program for program in programs if program in own]
-            shift = _SPREAD * (number / max(len(found) - 1, 1) - 0.5)
+            shift = _SPREAD * (number / max(len(shown_policies) - 1, 1) - 0.5)
             places = np.array([programs.index(program) + shift for program in shown])
             values = [own[program] for program in shown]
             width = error_bars([Interval(one.value, *_ends(one)) for one in values])
@@ -91,7 +92,10 @@ def _dots(name: str, title: str, unit: str, found: _Ratios, *, is_log: bool) -> 
         axes.set_xlabel(unit)
         figure.legend(loc="outside lower center", ncols=3)
 
-    caption = "Means over seeds, with 95 % intervals from three on; programs with little traffic first."
+    caption = (
+        "Means over seeds, with 95 % intervals from three on; programs with little traffic first. Other epochs of TCEP "
+        "are in the table alone."
+    )
     return draw(name, title, caption, paint, height_inch=1.2 + 0.45 * len(programs), wide_inch=PAGE_INCH)
 
 

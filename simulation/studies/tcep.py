@@ -30,7 +30,9 @@ TCEP: Final = "tcep"
 ROOT: Final = "tcep-root"
 """The same, but that it begins with the root network alone."""
 
-_LINKS: Final = "links"
+OTHER_EPOCHS: Final = ("act-1.5", "act-2", "deact-5", "deact-15")
+"""Activation epochs so many times as long, and deactivation epochs of so many activation epochs."""
+
 _PROGRAM: Final = "program"
 _POINTS: Final = 5.0
 """Percentage points from a printed change that still agree."""
