@@ -156,6 +156,6 @@ def beats(one: Choice, other: Choice) -> bool:
 
 
 def _below(mine: Interval, theirs: Interval) -> bool:
-    if isnan(mine.low) or isnan(theirs.low):
-        return mine.value < theirs.value
-    return mine.high < theirs.low
+    """With a value in place of an end that is not known."""
+    high, low = mine.known_ends[1], theirs.known_ends[0]
+    return (mine.value if high is None else high) < (theirs.value if low is None else low)

@@ -45,3 +45,7 @@ def test_a_choice_is_beaten_beyond_both_intervals() -> None:
     assert not beats(choice(2), choice(1))
     unknown = Interval(1.0, float("nan"), float("nan"))
     assert beats(Choice({}, unknown, unknown, unknown, 1), choice(2))
+    # Of one seed each: the errors of the other's link times count, and its own where it has some.
+    assert not beats(Choice({}, unknown, unknown, unknown, 1), choice(1.05))
+    assert not beats(choice(0.95), Choice({}, unknown, unknown, unknown, 1))
+    assert beats(choice(0.85), Choice({}, unknown, unknown, unknown, 1))
