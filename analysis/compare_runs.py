@@ -56,16 +56,16 @@ class _Figures:
         if devices and not energies.meters:
             raise LabError(f"no meter of {side.folder} feeds {', '.join(devices)}: name other devices.")
         units: dict[str, str] = {}
-        found = []
+        measured = []
         for trial in trials:
-            values = {name: one.value for name, one in trial.figures.items()}
-            units |= {name: one.unit for name, one in trial.figures.items()}
+            values = {name: figure.value for name, figure in trial.figures.items()}
+            units |= {name: figure.unit for name, figure in trial.figures.items()}
             metered = energies.of(trial)
             if metered is not None:
                 values |= {"energy": metered.energy_joule, "power": metered.mean_watt}
                 units |= {"energy": "J", "power": "W"}
-            found.append((trial, values))
-        return cls(tuple(found), units)
+            measured.append((trial, values))
+        return cls(tuple(measured), units)
 
     def cells(self, name: str, compared: set[str]) -> dict[str, _Values]:
         """Values of a figure by the levels of all factors but the compared ones."""
@@ -95,29 +95,31 @@ def compare_sides(
     compared = set(a.levels) | set(b.levels)
     shared = [name for name in sides[0].units if name in sides[1].units]
     first = _first(shared)
-    wanted = figures or (first if first and not every else shared)
-    names = [name for name in (*first, *(name for name in shared if name not in first)) if name in wanted]
+    chosen = figures or (first if first and not every else shared)
+    names = [name for name in (*first, *(name for name in shared if name not in first)) if name in chosen]
     rows: list[tuple[str, Comparison]] = []
     for name in names:
         unit = sides[0].units[name]
         cells = [side.cells(name, compared) for side in sides]
-        found: list[tuple[str, Comparison]] = []
+        compared_cells: list[tuple[str, Comparison]] = []
         for cell in (cell for cell in cells[0] if cell in cells[1]):
             try:
-                one = compare(cells[0][cell], cells[1][cell], name, unit, pairing="blocks" if one_run else "none")
+                comparison = compare(
+                    cells[0][cell], cells[1][cell], name, unit, pairing="blocks" if one_run else "none"
+                )
             except ValueError:
                 continue
-            found.append((cell, one))
-        rows += found
-        if len(found) > 1:
-            rows.append(("all together", _together(cells, [cell for cell, _ in found], name, one_run=one_run)))
+            compared_cells.append((cell, comparison))
+        rows += compared_cells
+        if len(compared_cells) > 1:
+            rows.append(("all together", _together(cells, [cell for cell, _ in compared_cells], name, one_run=one_run)))
     return rows
 
 
 def _first(shared: Sequence[str]) -> list[str]:
     """Run time, energy and power; of run times that stand for the program's own, one if it has none."""
-    own = any(name in shared for name in ("time", "time_steady"))
-    instead = next((name for name in _INSTEAD if name in shared), "") if not own else ""
+    has_time = any(name in shared for name in ("time", "time_steady"))
+    instead = next((name for name in _INSTEAD if name in shared), "") if not has_time else ""
     return [name for name in FIRST if name in shared and (name not in _INSTEAD or name == instead)]
 
 
@@ -125,8 +127,8 @@ def _together(cells: list[dict[str, _Values]], names: Sequence[str], figure: str
     """All cells at once, each value divided by the median of A in its cell."""
     merged: list[_Values] = [{}, {}]
     for cell in names:
-        scale = float(np.median([x for own in cells[0][cell].values() for x in own])) or 1.0
+        scale = float(np.median([x for values in cells[0][cell].values() for x in values])) or 1.0
         for side in (0, 1):
-            for block, own in cells[side][cell].items():
-                merged[side].setdefault(block, []).extend(x / scale for x in own)
+            for block, values in cells[side][cell].items():
+                merged[side].setdefault(block, []).extend(x / scale for x in values)
     return compare(merged[0], merged[1], figure, "of A", pairing="blocks" if one_run else "none")

@@ -83,23 +83,23 @@ class Figure:
             return self.name
         return f"{self.name}[{','.join(f'{key}={level}' for key, level in self.changed.items())}]"
 
-    def is_meant(self, one: Expectation) -> bool:
+    def is_meant(self, expectation: Expectation) -> bool:
         """Whether an expectation is about this figure: of its name, in its setting and configuration."""
-        settings = {key: level for key, level in one.levels.items() if key in self.lab}
-        rest = {key: level for key, level in one.levels.items() if key not in self.lab}
-        if self.name != one.name or any(self.program.get(key) != level for key, level in rest.items()):
+        settings = {key: level for key, level in expectation.levels.items() if key in self.lab}
+        rest = {key: level for key, level in expectation.levels.items() if key not in self.lab}
+        if self.name != expectation.name or any(self.program.get(key) != level for key, level in rest.items()):
             return False
         if not self.changed:
             return all(self.lab[key] == level for key, level in settings.items())
         return settings == self.changed if settings else self.by_eee
 
-    def answer(self, one: Expectation) -> Answer:
+    def answer(self, expectation: Expectation) -> Answer:
         """Whether it is as expected; LabError if the units differ."""
-        limit = one.limit * _scale(one, self.unit)
+        limit = expectation.limit * _scale(expectation, self.unit)
         ends = self.interval.low, self.interval.high
         if any(map(math.isnan, ends)):
             return "not shown"
-        held = [one.holds(end, limit) for end in ends]
+        held = [expectation.holds(end, limit) for end in ends]
         return "met" if all(held) else "broken" if not any(held) else "not shown"
 
 
@@ -119,28 +119,34 @@ class Judged:
 def worst(answers: Iterable[Answer]) -> Answer:
     """Broken before not shown before met."""
     every = set(answers)
-    return next((one for one in ("broken", "not shown") if one in every), "met")
+    return next((answer for answer in ("broken", "not shown") if answer in every), "met")
 
 
-def judge(one: Expectation, figures: Sequence[Figure]) -> Judged:
+def judge(expectation: Expectation, figures: Sequence[Figure]) -> Judged:
     """Hold an expectation against figures; LabError names those that exist if it is about none of them."""
-    meant = [figure for figure in figures if figure.is_meant(one)]
+    meant = [figure for figure in figures if figure.is_meant(expectation)]
     if not meant:
         names = ", ".join(dict.fromkeys(figure.named for figure in figures)) or "none, as no trial is valid"
-        levels = f" with {', '.join(f'{key}={level}' for key, level in one.levels.items())}" if one.levels else ""
-        raise LabError(f"there is no figure {one.name}{levels}; those that exist: {names}.")
-    return Judged(one, [(figure, figure.answer(one)) for figure in meant])
+        levels = (
+            f" with {', '.join(f'{key}={level}' for key, level in expectation.levels.items())}"
+            if expectation.levels
+            else ""
+        )
+        raise LabError(f"there is no figure {expectation.name}{levels}; those that exist: {names}.")
+    return Judged(expectation, [(figure, figure.answer(expectation)) for figure in meant])
 
 
-def _scale(one: Expectation, unit: str) -> float:
+def _scale(expectation: Expectation, unit: str) -> float:
     """What the limit is multiplied by, so that it is in the figure's unit."""
-    if one.unit == unit or (not one.unit and unit == "1"):
+    if expectation.unit == unit or (not expectation.unit and unit == "1"):
         return 1.0
-    stated_parts, figure_parts = _parts(one.unit), _parts(unit)
+    stated_parts, figure_parts = _parts(expectation.unit), _parts(unit)
     if stated_parts is not None and figure_parts is not None and stated_parts[1] == figure_parts[1]:
         return _SCALES[stated_parts[0]] / _SCALES[figure_parts[0]]
-    stated = f"in '{one.unit}'" if one.unit else "without a unit"
-    raise LabError(f"the limit of '{one.text}' is {stated}, and {one.name} is {_in(unit)}: write the limit so.")
+    stated = f"in '{expectation.unit}'" if expectation.unit else "without a unit"
+    raise LabError(
+        f"the limit of '{expectation.text}' is {stated}, and {expectation.name} is {_in(unit)}: write the limit so."
+    )
 
 
 def _in(unit: str) -> str:
@@ -150,4 +156,4 @@ def _in(unit: str) -> str:
 def _parts(unit: str) -> tuple[str, str] | None:
     """Prefix and unit; None for units without prefixes."""
     splits = ((unit[:cut], unit[cut:]) for cut in (0, 1))
-    return next((one for one in splits if one[0] in _SCALES and one[1] in _SCALED), None)
+    return next((parts for parts in splits if parts[0] in _SCALES and parts[1] in _SCALED), None)

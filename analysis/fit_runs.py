@@ -39,8 +39,8 @@ class _Fitting:
 
     def add(self, **parts: Any) -> None:
         """Merge fitted parts into the calibration."""
-        found = Calibration.begin(self.calibration.lab, self.calibration.lab_digest, (), **parts)
-        self.calibration = self.calibration.merged(found)
+        fitted = Calibration.begin(self.calibration.lab, self.calibration.lab_digest, (), **parts)
+        self.calibration = self.calibration.merged(fitted)
 
     def drop_links(self, names: Collection[str]) -> None:
         """Forget the policies of some paths."""
@@ -74,22 +74,22 @@ def fit_runs(
     CalibrationError if the runs and `known` are of several labs.
     """
     fitting = _Fitting(_begin(runs, known), named=bool(parts), progress=progress)
-    wanted = parts or PARTS
-    probed = list(fitting.runs_with(runs, ("probe",), "links")) if "links" in wanted else []
-    progress.begin("reading", len(probed) + len(wanted) + 1)
-    if "links" in wanted:
+    chosen = parts or PARTS
+    probed = list(fitting.runs_with(runs, ("probe",), "links")) if "links" in chosen else []
+    progress.begin("reading", len(probed) + len(chosen) + 1)
+    if "links" in chosen:
         _fit_links(fitting, runs, probed)
-    if "power" in wanted:
+    if "power" in chosen:
         progress.step("power")
         _fit_power(fitting, runs, accuracy_share)
-    if "run-time" in wanted:
+    if "run-time" in chosen:
         progress.step("run time")
         _fit_run_time(fitting, runs)
     progress.step("")
-    found = fitting.calibration
-    if not (found.links or found.power.switches or found.power.nodes or found.run_time):
+    calibration = fitting.calibration
+    if not (calibration.links or calibration.power.switches or calibration.power.nodes or calibration.run_time):
         raise NotEnoughData(" ".join(fitting.failures) or "these runs measured nothing that can be fitted.")
-    return FitResult(found, tuple(fitting.failures))
+    return FitResult(calibration, tuple(fitting.failures))
 
 
 def _begin(runs: Sequence[RunSamples], known: Calibration | None) -> Calibration:
@@ -161,9 +161,9 @@ def _fit_run_time(fitting: _Fitting, runs: Sequence[RunSamples]) -> None:
             fitting.failures.append(f"{run.folder.name}: {error}")
     for placement, group in groups.items():
         try:
-            found, failures = fit_run_time(placement, group, fitting.calibration)
+            models, failures = fit_run_time(placement, group, fitting.calibration)
         except NotEnoughData as error:
             fitting.failures.append(str(error))
             continue
         fitting.failures += failures
-        fitting.add(run_time={placement: found})
+        fitting.add(run_time={placement: models})

@@ -114,16 +114,16 @@ def fit_policy(
 
     NotEnoughData if fewer than 40 echoes of either can be used, or if what was found does not explain the echoes.
     """
-    for one, what in ((probes, "echoes"), *(() if awake is None else ((awake, "echoes with EEE off"),))):
-        usable = int(one.usable.sum())
+    for sent, what in ((probes, "echoes"), *(() if awake is None else ((awake, "echoes with EEE off"),))):
+        usable = int(sent.usable.sum())
         if usable < _LEAST_ECHOES:
             raise NotEnoughData(
-                f"only {usable} of {len(one.sent_us)} {what} can be used: send some hundreds, with gaps both "
+                f"only {usable} of {len(sent.sent_us)} {what} can be used: send some hundreds, with gaps both "
                 "shorter and longer than the hold that you expect."
             )
     rise = unknown_rise(probes) if awake is None else measured_rise(awake, float(np.std(trial_offsets_us(probes))))
     if known is not None:
-        path = tuple(_as_known(one, known) for one in path)
+        path = tuple(_as_known(transmitter, known) for transmitter in path)
     likelihood = Likelihood(probes, path, rise, known)
     random = np.random.default_rng(seed)
     structures = [NOTHING]
@@ -148,10 +148,10 @@ def fit_policy(
     return _result(likelihood, kept, weights / weights.sum(), rivals, evidence, random)
 
 
-def _as_known(one: Transmitter, known: Known) -> Transmitter:
+def _as_known(transmitter: Transmitter, known: Known) -> Transmitter:
     """One whose times are known does sleep, if nothing else said so."""
-    times = known.cards if one.card else known.ports
-    return one if times is None or one.may_sleep is not None else replace(one, may_sleep=True)
+    times = known.cards if transmitter.card else known.ports
+    return transmitter if times is None or transmitter.may_sleep is not None else replace(transmitter, may_sleep=True)
 
 
 def _shown(likelihood: Likelihood, top: Top) -> bool:
@@ -159,7 +159,8 @@ def _shown(likelihood: Likelihood, top: Top) -> bool:
     if _timing(top.structure) != "hybrid":
         return True
     times = {
-        name: float(one[0, 0]) for name, one in top.structure.split(top.best[None, likelihood.common :])[0].items()
+        name: float(column[0, 0])
+        for name, column in top.structure.split(top.best[None, likelihood.common :])[0].items()
     }
     deep_us = times["hold_us"] + times["deep_after_us"]
     inside = (likelihood.rested_us > times["hold_us"]) & (likelihood.rested_us < deep_us)
@@ -234,13 +235,15 @@ def _result(
             Drawn(top.structure, part[:, common:], reaches(likelihood, top, chain, random))
             for top, chain, part in zip(kept, chains, picked, strict=True)
         ]
-        wakes_us = np.concatenate([one.structure.path_wake_us(one.times_us) for one in times])
+        wakes_us = np.concatenate([drawn.structure.path_wake_us(drawn.times_us) for drawn in times])
         wakes = _scattered(of_samples(wakes_us), _STAMPS_US)
         others = [_drawn(likelihood, rival, random) for rival in rivals]
         ordered = likelihood.known is not None and len(structure.groups) == 2
         standard_us = standard_ts_us(likelihood)
         which, groups = groups_of(likelihood.path, times, others, standard_us, ordered=ordered)
-        groups = tuple(replace(one, wake_us=_scattered(one.wake_us, _STAMPS_US / len(one.members))) for one in groups)
+        groups = tuple(
+            replace(group, wake_us=_scattered(group.wake_us, _STAMPS_US / len(group.members))) for group in groups
+        )
     fit = PolicyFit(
         kind=_kind(likelihood, times[0] if times else None),
         paired=likelihood.rise.known,
@@ -280,7 +283,9 @@ def _with_hosts(fit: PolicyFit) -> PolicyFit:
         each = _HOSTS_OWN_US / len(group.members)
         widths = {"hold_us": _HOSTS_OWN_US / 2, "sleep_us": _HOSTS_OWN_US / 2, "deep_after_us": _HOSTS_OWN_US / 2}
         times = {name: getattr(group, name) for name in _TIMES}
-        wider: dict[str, Any] = {name: one and _wider(one, widths.get(name, each)) for name, one in times.items()}
+        wider: dict[str, Any] = {
+            name: interval and _wider(interval, widths.get(name, each)) for name, interval in times.items()
+        }
         groups.append(replace(group, **wider))
     return replace(fit, path_wake_us=whole, groups=tuple(groups))
 
@@ -311,7 +316,7 @@ def _kind(likelihood: Likelihood, times: Drawn | None) -> Kind:
     timing = times.structure.groups[0].timing
     if timing != "deep":
         return timing
-    speed_mbps = max(1, round(0.008 * 1000 / max(one.byte_us for one in likelihood.path)))
+    speed_mbps = max(1, round(0.008 * 1000 / max(transmitter.byte_us for transmitter in likelihood.path)))
     shortest_us = _TOO_SHORT_US.get(speed_mbps, 0.0)
     groups = times.structure.split(times.times_us)
     seen_awake = all(

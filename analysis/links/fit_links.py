@@ -101,15 +101,15 @@ class ProbedPair:
     @property
     def symptoms(self) -> tuple[str, ...]:
         """Sentences about effects beside delays."""
-        found = [symptom for trial in self.trials for symptom in symptoms_of(read_probes([trial]))]
+        sentences = [symptom for trial in self.trials for symptom in symptoms_of(read_probes([trial]))]
         homes = {} if self.lab is None else Topology.of(self.lab).homes
-        shown = next((one for one in map(shown_in, self.trials) if one), {})
+        shown = next((ends for ends in map(shown_in, self.trials) if ends), {})
         for host in self.pair:
             view = end_view(homes[host], shown, self.run, self.trials) if host in homes else None
             if view is not None and view.on:
-                found += compare_ends(view, EndView(host, on=True)).symptoms
-        found += _flaps(self.lab, self.run, self.pair, self.trials)
-        return tuple(dict.fromkeys(found))
+                sentences += compare_ends(view, EndView(host, on=True)).symptoms
+        sentences += _flaps(self.lab, self.run, self.pair, self.trials)
+        return tuple(dict.fromkeys(sentences))
 
 
 def fit_links(
@@ -125,19 +125,19 @@ def fit_links(
     probed = probed_pairs(samples, others)
     if not probed:
         raise NotEnoughData(f"{samples.folder.name} has no valid trial of a probe: measure one with `eeectl probe`.")
-    found, refused = {}, []
-    for one in probed:
-        several = sum(other.pair == one.pair for other in probed) > 1
-        in_part = _in_part(Factors.of_run(samples.facts), one.state)
-        name = link_name(one.pair, one.state if several or in_part or one.stream_every_us else ())
-        alike = [other for run in others for other in _probed(run) if _fits_together(one, other)]
-        if any(_begun_ns(other) > _begun_ns(one) for other in alike):
+    policies, refused = {}, []
+    for probe in probed:
+        several = sum(other.pair == probe.pair for other in probed) > 1
+        in_part = _in_part(Factors.of_run(samples.facts), probe.state)
+        name = link_name(probe.pair, probe.state if several or in_part or probe.stream_every_us else ())
+        alike = [other for run in others for other in _probed(run) if _fits_together(probe, other)]
+        if any(_begun_ns(other) > _begun_ns(probe) for other in alike):
             continue
         try:
-            found[name] = _claimed(_together(one, alike), known)
+            policies[name] = _claimed(_together(probe, alike), known)
         except NotEnoughData as error:
             refused.append(f"{name}: {error}")
-    return found, tuple(refused)
+    return policies, tuple(refused)
 
 
 def _probed(run: RunSamples) -> tuple[ProbedPair, ...]:
@@ -148,40 +148,40 @@ def _probed(run: RunSamples) -> tuple[ProbedPair, ...]:
         return ()
 
 
-def _fits_together(one: ProbedPair, other: ProbedPair) -> bool:
+def _fits_together(probe: ProbedPair, other: ProbedPair) -> bool:
     """Whether two runs probed one path in one state, as far as the switches showed it."""
-    return (one.pair, one.state, _summary(_shown(one))) == (other.pair, other.state, _summary(_shown(other)))
+    return (probe.pair, probe.state, _summary(_shown(probe))) == (other.pair, other.state, _summary(_shown(other)))
 
 
-def _shown(one: ProbedPair) -> Shown:
-    return next((shown for shown in map(shown_in, one.trials) if shown), {})
+def _shown(probe: ProbedPair) -> Shown:
+    return next((shown for shown in map(shown_in, probe.trials) if shown), {})
 
 
-def _begun_ns(one: ProbedPair) -> int:
-    return max(trial.begun_ns for trial in one.trials)
+def _begun_ns(probe: ProbedPair) -> int:
+    return max(trial.begun_ns for trial in probe.trials)
 
 
-def _together(one: ProbedPair, alike: Sequence[ProbedPair]) -> ProbedPair:
+def _together(probe: ProbedPair, alike: Sequence[ProbedPair]) -> ProbedPair:
     """With the echoes of other runs; `awake` is of the first that has some, as all runs were asked for them."""
-    trials = tuple(trial for each in (*alike, one) for trial in each.trials)
-    awake = {trial.folder: trial for each in (*alike, one) for trial in each.awake}
-    return replace(one, trials=trials, awake=tuple(awake.values()))
+    trials = tuple(trial for pair_probe in (*alike, probe) for trial in pair_probe.trials)
+    awake = {trial.folder: trial for pair_probe in (*alike, probe) for trial in pair_probe.awake}
+    return replace(probe, trials=trials, awake=tuple(awake.values()))
 
 
-def _claimed(one: ProbedPair, known: Alone | None) -> LinkPolicy:
-    if not one.awake and not one.path.sleeps_nowhere:
+def _claimed(probe: ProbedPair, known: Alone | None) -> LinkPolicy:
+    if not probe.awake and not probe.path.sleeps_nowhere:
         raise NotEnoughData(
-            "it was never probed with EEE off, so slow hosts may look like sleeping links: "
-            f"probe it with EEE off too (`eeectl probe {' '.join(one.pair)} --lab {one.run.facts.get('lab', 'LAB')} "
-            "--paired`), and name both runs."
+            "it was never probed with EEE off, so slow hosts may look like sleeping links: probe it with EEE off too "
+            f"(`eeectl probe {' '.join(probe.pair)} --lab {probe.run.facts.get('lab', 'LAB')} --paired`), and name "
+            "both runs."
         )
-    fit = one.fit(known)
+    fit = probe.fit(known)
     if fit.kind != "off" and fit.explained <= 0.0:
         raise NotEnoughData(
             f"no policy explains its round trips (explained fraction {fit.explained:.2f}): probe again on a quiet lab."
         )
-    found = link_policy(fit, one.path, max(fit.lost - len(one.trials), 0), one.symptoms)
-    return found.model_copy(update={"stream_every_us": one.stream_every_us})
+    policy = link_policy(fit, probe.path, max(fit.lost - len(probe.trials), 0), probe.symptoms)
+    return policy.model_copy(update={"stream_every_us": probe.stream_every_us})
 
 
 def link_name(hosts: Iterable[str], state: State) -> str:
@@ -197,7 +197,7 @@ def probed_pairs(samples: RunSamples, others: Sequence[RunSamples] = ()) -> tupl
     groups: dict[tuple[Pair, State], list[Trial]] = {}
     for trial in _probes_of(samples):
         groups.setdefault(((trial.hosts[0], trial.hosts[1]), factors.state_of(trial)), []).append(trial)
-    found, off = [], []
+    probed, off = [], []
     for (pair, state), trials in groups.items():
         shown = _one_state(trials, state)
         path = probed_path(lab, pair, shown, samples, trials, streamed=STREAM in dict(state))
@@ -205,18 +205,19 @@ def probed_pairs(samples: RunSamples, others: Sequence[RunSamples] = ()) -> tupl
         if _off(factors, state):
             off.append(ProbedPair(samples, pair, state, tuple(trials), (), path, lab))
         else:
-            found.append(ProbedPair(samples, pair, state, tuple(trials), awake, path, lab))
-    seen = {one.pair for one in found}
-    return (*found, *(_as_off(one) for one in off if one.pair not in seen))
+            probed.append(ProbedPair(samples, pair, state, tuple(trials), awake, path, lab))
+    seen = {probe.pair for probe in probed}
+    return (*probed, *(_as_off(probe) for probe in off if probe.pair not in seen))
 
 
-def _as_off(one: ProbedPair) -> ProbedPair:
+def _as_off(probe: ProbedPair) -> ProbedPair:
     """Probes with EEE off are of a path on which nothing sleeps."""
     asleep = tuple(
-        type(each)(each.end, each.card, may_sleep=False, byte_us=each.byte_us) for each in one.path.transmitters
+        type(transmitter)(transmitter.end, transmitter.card, may_sleep=False, byte_us=transmitter.byte_us)
+        for transmitter in probe.path.transmitters
     )
-    path = ProbedPath(asleep, one.path.in_force, one.path.not_in_force)
-    return ProbedPair(one.run, one.pair, one.state, one.trials, (), path, one.lab)
+    path = ProbedPath(asleep, probe.path.in_force, probe.path.not_in_force)
+    return ProbedPair(probe.run, probe.pair, probe.state, probe.trials, (), path, probe.lab)
 
 
 def _probes_of(samples: RunSamples) -> list[Trial]:
@@ -225,8 +226,8 @@ def _probes_of(samples: RunSamples) -> list[Trial]:
 
 def _one_state(trials: Sequence[Trial], state: State) -> Shown:
     """What the switches showed before all of the trials; NotEnoughData if that differs."""
-    shown = [one for one in map(shown_in, trials) if one]
-    states = {_summary(one) for one in shown}
+    shown = [ends for ends in map(shown_in, trials) if ends]
+    states = {_summary(ends) for ends in shown}
     if len(states) > 1:
         raise NotEnoughData(
             f"probes of one state of the lab ({state_text(state)}) ran with different EEE settings: "
@@ -238,8 +239,13 @@ def _one_state(trials: Sequence[Trial], state: State) -> Shown:
 def _summary(shown: Shown) -> tuple[tuple[str, object, object, object], ...]:
     return tuple(
         sorted(
-            (end, one.get("enabled"), one.get("active"), one.get("hold_us") if one.get("enabled") else None)
-            for end, one in shown.items()
+            (
+                end,
+                settings.get("enabled"),
+                settings.get("active"),
+                settings.get("hold_us") if settings.get("enabled") else None,
+            )
+            for end, settings in shown.items()
         )
     )
 
@@ -249,17 +255,20 @@ def _awake(samples: RunSamples, others: Sequence[RunSamples], pair: Pair, state:
     factors = Factors.of_run(samples.facts)
     rest = _without_eee(factors, state)
     for run in (samples, *others):
-        own = Factors.of_run(run.facts)
-        found = [
+        run_factors = Factors.of_run(run.facts)
+        candidates = [
             trial
             for trial in _probes_of(run)
             if trial.hosts == pair
-            and _without_eee(own, own.state_of(trial)) == rest
-            and (_off(own, own.state_of(trial)) or (run is not samples and _nothing_in_force(run, pair, trial)))
+            and _without_eee(run_factors, run_factors.state_of(trial)) == rest
+            and (
+                _off(run_factors, run_factors.state_of(trial))
+                or (run is not samples and _nothing_in_force(run, pair, trial))
+            )
         ]
-        asleep = [trial for trial in found if _still_in_force(run, pair, trial)]
-        if found and not asleep:
-            return tuple(found)
+        asleep = [trial for trial in candidates if _still_in_force(run, pair, trial)]
+        if candidates and not asleep:
+            return tuple(candidates)
     return ()
 
 
@@ -299,7 +308,7 @@ def read_probes(trials: Iterable[Trial]) -> Probes:
     late_ns: list[int] = []
     wire_byte: list[float] = []
     numbers: list[int] = []
-    for place, trial in enumerate(sorted(trials, key=lambda one: one.begun_ns)):
+    for place, trial in enumerate(sorted(trials, key=lambda trial: trial.begun_ns)):
         stream = read_agent_file(trial.path("echoes.jsonl"), "echo_probe")
         rows = [row for row in stream.rows if row["sent_ns"]]
         wire_byte += [echo_wire_byte(int(stream.header["payload_byte"]))] * len(rows)
@@ -331,7 +340,11 @@ def link_policy(fit: PolicyFit, path: ProbedPath, lost: int, symptoms: tuple[str
     count = len(first.members) if first is not None else len(_members(None, fit, path)) or 1
     unknown = list(path.unknown if first is not None else ())
     if first is not None and not (fit.which and second is not None):
-        awake = {one.end.split(":")[0] for one in fit.path if one.card and one.may_sleep is False}
+        awake = {
+            transmitter.end.split(":")[0]
+            for transmitter in fit.path
+            if transmitter.card and transmitter.may_sleep is False
+        }
         unknown += [
             f"It is unknown whether {host}'s card sleeps: its switch has no LPI counters."
             for host in path.uncounted
@@ -347,8 +360,8 @@ def link_policy(fit: PolicyFit, path: ProbedPath, lost: int, symptoms: tuple[str
     times: dict[str, Any] = {}
     for prefix, group, names in (("", first, _TIMES), ("card_", second, _TIMES[:3])):
         for name in names:
-            found = None if group is None else getattr(group, name)
-            times[f"{prefix}{name}"] = None if found is None else Estimate.of(found)
+            estimate = None if group is None else getattr(group, name)
+            times[f"{prefix}{name}"] = None if estimate is None else Estimate.of(estimate)
     return LinkPolicy(
         ends=path.ends_of(_members(first, fit, path)),
         kind=fit.kind,
@@ -372,29 +385,29 @@ def link_policy(fit: PolicyFit, path: ProbedPath, lost: int, symptoms: tuple[str
 def _members(first: GroupFit | None, fit: PolicyFit, path: ProbedPath) -> Sequence[int]:
     """The places of all that sleep; where nothing was found to, of the ports that may, else of the cards that may."""
     if first is None:
-        ports = [place for place, one in enumerate(path.transmitters) if not one.card]
-        free = [place for place, one in enumerate(path.transmitters) if one.may_sleep is not False]
+        ports = [place for place, transmitter in enumerate(path.transmitters) if not transmitter.card]
+        free = [place for place, transmitter in enumerate(path.transmitters) if transmitter.may_sleep is not False]
         return [place for place in ports if place in free] or free or ports
     return [place for group in fit.groups for place in group.members]
 
 
-def _floored(found: Interval) -> Interval:
-    return Interval(found.value, max(found.low, 0.0), found.high)
+def _floored(interval: Interval) -> Interval:
+    return Interval(interval.value, max(interval.low, 0.0), interval.high)
 
 
 def _flaps(lab: Lab | None, samples: RunSamples, pair: Pair, trials: Sequence[Trial]) -> list[str]:
     """Links of the hosts that went down during a trial."""
     if lab is None:
         return []
-    found: list[str] = []
+    sentences: list[str] = []
     homes = Topology.of(lab).homes
     ports = samples.table("ports")
     for end in (homes[host] for host in pair if host in homes):
         rows = ports.filter((pl.col("switch") == end.device) & (pl.col("port") == end.port))
         ups = [
-            rows.filter((pl.col("received_ns") > one.begun_ns) & (pl.col("sent_ns") < one.ended_ns))["up"].to_list()
-            for one in trials
+            rows.filter((pl.col("received_ns") > trial.begun_ns) & (pl.col("sent_ns") < trial.ended_ns))["up"].to_list()
+            for trial in trials
         ]
         if any(before and not after for states in ups for before, after in pairwise(states)):
-            found.append(f"{end.device}:{end.port} went down while it was probed (a flap): try again with EEE off.")
-    return found
+            sentences.append(f"{end.device}:{end.port} went down while it was probed (a flap): try again with EEE off.")
+    return sentences

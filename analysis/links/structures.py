@@ -36,7 +36,7 @@ class Group:
 
 @cache
 def _names(groups: tuple[Group, ...]) -> tuple[tuple[int, str], ...]:
-    return tuple((number, name) for number, one in enumerate(groups) for name in TIMES[one.timing])
+    return tuple((number, name) for number, group in enumerate(groups) for name in TIMES[group.timing])
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,10 @@ class Structure:
 
     def split(self, columns: Floats) -> list[dict[str, Floats]]:
         """Parameters of each group by name, shape (candidates, 1), from (candidates, parameters)."""
-        found: list[dict[str, Floats]] = [{} for _ in self.groups]
+        times: list[dict[str, Floats]] = [{} for _ in self.groups]
         for place, (number, name) in enumerate(self.names):
-            found[number][name] = columns[:, place, None]
-        return found
+            times[number][name] = columns[:, place, None]
+        return times
 
     def path_wake_us(self, columns: Floats) -> Floats:
         """The sum of all wakes of a round trip that found everything asleep, shape (candidates,)."""
@@ -70,8 +70,8 @@ NOTHING: Final = Structure(())
 
 def candidates(path: SleepPath, *, bursts: bool) -> Iterator[Structure]:
     """The structures that a path may have; `bursts`: echoes of several sizes, without which coalescing is invisible."""
-    free = [place for place, one in enumerate(path) if one.may_sleep is not False]
-    known = {place for place, one in enumerate(path) if one.may_sleep}
+    free = [place for place, transmitter in enumerate(path) if transmitter.may_sleep is not False]
+    known = {place for place, transmitter in enumerate(path) if transmitter.may_sleep}
     ports = tuple(place for place in free if not path[place].card)
     cards = tuple(place for place in free if path[place].card)
     alone = _distinct(known, ports, cards, *((place,) for place in free))
@@ -89,7 +89,11 @@ def candidates(path: SleepPath, *, bursts: bool) -> Iterator[Structure]:
 def is_even(path: SleepPath, structure: Structure) -> bool:
     """Whether each group has all or none of the ports that may sleep, and of the cards."""
     for card in (False, True):
-        may = {place for place, one in enumerate(path) if one.card == card and one.may_sleep is not False}
+        may = {
+            place
+            for place, transmitter in enumerate(path)
+            if transmitter.card == card and transmitter.may_sleep is not False
+        }
         if any(0 < len(may & set(group.members)) < len(may) for group in structure.groups):
             return False
     return True
@@ -99,9 +103,9 @@ def splits_switch(path: SleepPath, structure: Structure) -> bool:
     """Whether of one switch's ports that may sleep some are in no group: ports of one switch are mostly alike."""
     asleep = {place for group in structure.groups for place in group.members}
     ports: dict[str, list[bool]] = {}
-    for place, one in enumerate(path):
-        if not one.card and one.may_sleep is not False:
-            ports.setdefault(one.end.split(":")[0], []).append(place in asleep)
+    for place, transmitter in enumerate(path):
+        if not transmitter.card and transmitter.may_sleep is not False:
+            ports.setdefault(transmitter.end.split(":")[0], []).append(place in asleep)
     return any(any(sleeps) and not all(sleeps) for sleeps in ports.values())
 
 

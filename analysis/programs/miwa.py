@@ -158,15 +158,18 @@ def fit_miwa(runs: Sequence[Run], hold_us: float | None = None) -> MiwaFit:
         raise NotEnoughData("all runs have the same mean idle interval: vary the sleep time or the size.")
     if float(overhead.max()) <= 0.0:
         raise NotEnoughData("no run took longer with EEE: there is no overhead to fit, or EEE was off.")
-    thresholds = [one for one in _candidates(idle) if int((idle > one).sum()) >= _LEAST_ABOVE]
+    thresholds = [threshold for threshold in _candidates(idle) if int((idle > threshold).sum()) >= _LEAST_ABOVE]
     if not thresholds:
         raise NotEnoughData("fewer than four idle intervals show overhead: measure longer intervals too.")
-    profiled = _profiled(idle, overhead, thresholds, [_next(idle, one) for one in thresholds])
+    profiled = _profiled(idle, overhead, thresholds, [_next(idle, threshold) for threshold in thresholds])
     close = [thresholds[number] for number in np.flatnonzero(profiled.near(3).any(axis=(1, 2)))]
     threshold_us = None
     if hold_us is not None:
         likely = [thresholds[number] for number in np.flatnonzero(profiled.near(1).any(axis=(1, 2)))]
-        nearest = {abs(_nearest(hold_us, one, _next(idle, one)) - hold_us): one for one in reversed(likely)}
+        nearest = {
+            abs(_nearest(hold_us, threshold, _next(idle, threshold)) - hold_us): threshold
+            for threshold in reversed(likely)
+        }
         thresholds = [nearest[min(nearest)]]
         threshold_us = _nearest(hold_us, thresholds[0], _next(idle, thresholds[0]))
         profiled = _profiled(idle, overhead, thresholds, [threshold_us])
@@ -176,7 +179,7 @@ def fit_miwa(runs: Sequence[Run], hold_us: float | None = None) -> MiwaFit:
     if least >= spread:
         raise NotEnoughData("the overhead does not rise with the idle interval: noise hides it, so repeat more often.")
     below_us = thresholds[place[0]]
-    step = min((_step(idle, overhead, one) for one in thresholds), key=lambda one: one.left)
+    step = min((_step(idle, overhead, threshold) for threshold in thresholds), key=lambda step: step.left)
     if step.left <= _limit(least, 2, profiled.free):
         left, free, below_us = step.left, step.free, step.below_us
         plateau_us, alpha_per_us, origin_us = step.plateau_us, None, None
@@ -317,19 +320,19 @@ def _at(
     """For one threshold and alpha, c and the start follow from linear least squares."""
     free = len(idle) - 4
     decays = [
-        np.exp(-alpha[:, None] * np.maximum(idle - last, 0.0)) * (idle > one)
-        for one, last in zip(thresholds, latest, strict=True)
+        np.exp(-alpha[:, None] * np.maximum(idle - last, 0.0)) * (idle > threshold)
+        for threshold, last in zip(thresholds, latest, strict=True)
     ]
-    lines = [_line(decay, overhead, idle > one) for decay, one in zip(decays, thresholds, strict=True)]
+    lines = [_line(decay, overhead, idle > threshold) for decay, threshold in zip(decays, thresholds, strict=True)]
     least = min(
-        float(_summed(decay, overhead, idle > one, start[:, None])[0].min())
-        for decay, one, (start, _) in zip(decays, thresholds, lines, strict=True)
+        float(_summed(decay, overhead, idle > threshold, start[:, None])[0].min())
+        for decay, threshold, (start, _) in zip(decays, thresholds, lines, strict=True)
     )
     room = _limit(least, 1, free) - least if np.isfinite(_limit(least, 1, free)) else least
     parts = []
-    for decay, one, (start, variance) in zip(decays, thresholds, lines, strict=True):
+    for decay, threshold, (start, variance) in zip(decays, thresholds, lines, strict=True):
         tried = np.clip(start[:, None] + np.sqrt(variance * room)[:, None] * _STARTS, _FLAT, 1.0)
-        parts.append((tried, *_summed(decay, overhead, idle > one, tried)))
+        parts.append((tried, *_summed(decay, overhead, idle > threshold, tried)))
     starts, left, plateau, weight = (np.stack(each) for each in zip(*parts, strict=True))
     return _Profiled(latest, alpha, starts, left, plateau, weight, free, whole)
 

@@ -49,16 +49,18 @@ def difference(data: ReportData) -> Section | None:
     differences = differences_of(data)
     if not differences:
         return None
-    names = short_names(list(dict.fromkeys(one.configuration for one in differences)))
+    names = short_names(list(dict.fromkeys(pair.configuration for pair in differences)))
     a, b = (", ".join(run.name for run in runs) for runs in data.sides)
     tables = [
-        Table("difference", "Run times", _columns("s", "B is longer"), tuple(_row(one, names) for one in differences)),
+        Table(
+            "difference", "Run times", _columns("s", "B is longer"), tuple(_row(pair, names) for pair in differences)
+        ),
     ]
     text = (
         f"A is {a}; B is {b}. Run times of B against those of A, medians with 95 % intervals by bootstrap. The two "
         "have no block in common, so what drifted between them is part of the difference."
     )
-    if rows := tuple(_joule_row(one, names) for one in differences if one.joules is not None):
+    if rows := tuple(_joule_row(pair, names) for pair in differences if pair.joules is not None):
         tables.append(Table("difference-energy", "Energy of the network", _columns("J", "B takes more"), rows))
         text += (
             " Energy is that of the network's metered devices in a trial; its intervals are at least as wide as the "
@@ -80,20 +82,20 @@ def _columns(unit: str, more: str) -> tuple[Column, ...]:
     )
 
 
-def _row(one: Difference, names: Mapping[Configuration, str]) -> tuple[Cell, ...]:
-    time = one.time
-    return (*_what(one, names), time.a.value, time.b.value, percent_of(time), *time.counts)
+def _row(pair: Difference, names: Mapping[Configuration, str]) -> tuple[Cell, ...]:
+    time = pair.time
+    return (*_what(pair, names), time.a.value, time.b.value, percent_of(time), *time.counts)
 
 
-def _joule_row(one: Difference, names: Mapping[Configuration, str]) -> tuple[Cell, ...]:
-    joules, ratio = one.joules, one.joule_ratio
+def _joule_row(pair: Difference, names: Mapping[Configuration, str]) -> tuple[Cell, ...]:
+    joules, ratio = pair.joules, pair.joule_ratio
     if joules is None or ratio is None:
         raise AssertionError("rows are only of differences with joules")
-    return (*_what(one, names), joules.a.value, joules.b.value, ratio.above_percent, *joules.counts)
+    return (*_what(pair, names), joules.a.value, joules.b.value, ratio.above_percent, *joules.counts)
 
 
-def _what(one: Difference, names: Mapping[Configuration, str]) -> tuple[Cell, ...]:
-    return one.configuration.placement, names[one.configuration], state_text(one.state)
+def _what(pair: Difference, names: Mapping[Configuration, str]) -> tuple[Cell, ...]:
+    return pair.configuration.placement, names[pair.configuration], state_text(pair.state)
 
 
 def _difference(key: _Key, first: Sequence[StatePoint], second: Sequence[StatePoint]) -> Difference:
@@ -110,8 +112,8 @@ def _difference(key: _Key, first: Sequence[StatePoint], second: Sequence[StatePo
 def _points(data: ReportData, runs: Sequence[RunData]) -> Mapping[_Key, list[StatePoint]]:
     """What some runs measured of each configuration in each state."""
     points: dict[_Key, list[StatePoint]] = {}
-    for one in series_of(data, least=True):
-        if one.run in runs:
-            for point in one.points:
-                points.setdefault((one.configuration, point.state), []).append(point)
+    for program in series_of(data, least=True):
+        if program.run in runs:
+            for point in program.points:
+                points.setdefault((program.configuration, point.state), []).append(point)
     return points

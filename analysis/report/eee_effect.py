@@ -64,20 +64,21 @@ def effects_of(data: ReportData) -> Mapping[str, Sequence[Effect]]:
     """By program and placement, configurations with EEE off and on, in their natural order."""
     saved = {run.name: _saved(run) for run in data.runs}
     groups: dict[str, list[Effect]] = {}
-    for one in estimated(data):
-        pair, ours = one.pair, one.ours
-        joule = saved[one.run.name].get(pair.configuration)
+    for estimate in estimated(data):
+        pair, ours = estimate.pair, estimate.ours
+        joule = saved[estimate.run.name].get(pair.configuration)
         effect = Effect(
             pair,
             _of_medians(pair),
             joule,
-            sum(meter.feeds not in one.run.hosts for meter in meters_of(one.run)),
+            sum(meter.feeds not in estimate.run.hosts for meter in meters_of(estimate.run)),
             None if ours is None else ours.slowdown_percent,
             None if ours is None else ours.saved_percent,
         )
         groups.setdefault(pair.configuration.placement, []).append(effect)
     return {
-        name: sorted(_pooled(group), key=lambda one: natural(one.pair.configuration)) for name, group in groups.items()
+        name: sorted(_pooled(group), key=lambda effect: natural(effect.pair.configuration))
+        for name, group in groups.items()
     }
 
 
@@ -88,8 +89,8 @@ def over_gaps(data: ReportData) -> Mapping[str, Sequence[Effect]]:
 
 def effect_bars_text(effects: Sequence[Effect]) -> str:
     """The sentence of a caption that explains the bars of run time."""
-    counts = [one.slower_percent.count for one in effects]
-    if not any(one.has_interval for one in effects):
+    counts = [effect.slower_percent.count for effect in effects]
+    if not any(effect.has_interval for effect in effects):
         return "No bars: fewer than three blocks, so nothing is known about their spread."
     if min(counts) >= FEW:
         return bars_text(counts)
@@ -99,17 +100,17 @@ def effect_bars_text(effects: Sequence[Effect]) -> str:
 
 def _pooled(group: Sequence[Effect]) -> Sequence[Effect]:
     """With intervals, as far as enough was repeated."""
-    slower = slower_percents([_of_calls(one.pair) for one in group])
-    free = sum(len(side) - 1 for one in group for side in (one.pair.off_s, one.pair.on_s))
-    return [_with_interval(one, pooled, free) for one, pooled in zip(group, slower, strict=True)]
+    slower = slower_percents([_of_calls(effect.pair) for effect in group])
+    free = sum(len(side) - 1 for effect in group for side in (effect.pair.off_s, effect.pair.on_s))
+    return [_with_interval(effect, pooled, free) for effect, pooled in zip(group, slower, strict=True)]
 
 
-def _with_interval(one: Effect, pooled: Spread | None, free: int) -> Effect:
-    if one.pair.blocks < 2 or free < _LEAST_FREE:
-        value = one.slower_percent.interval.value
-        return replace(one, slower_percent=Spread(Interval(value, value, value), one.slower_percent.count))
-    own = one.slower_percent if pooled is None or one.slower_percent.count >= FEW else pooled
-    return replace(one, slower_percent=own, has_interval=True)
+def _with_interval(effect: Effect, pooled: Spread | None, free: int) -> Effect:
+    if effect.pair.blocks < 2 or free < _LEAST_FREE:
+        value = effect.slower_percent.interval.value
+        return replace(effect, slower_percent=Spread(Interval(value, value, value), effect.slower_percent.count))
+    percent = effect.slower_percent if pooled is None or effect.slower_percent.count >= FEW else pooled
+    return replace(effect, slower_percent=percent, has_interval=True)
 
 
 def _of_calls(pair: Pair) -> tuple[Sequence[float], Sequence[float]]:
@@ -136,7 +137,7 @@ def _saved(run: RunData) -> dict[Configuration, Interval]:
             sides[eee].append(energy_of_trial(run, trial, meters).network_joule)
     saved = {}
     for configuration, (off, on) in joules.items():
-        known_off, known_on = ([one for one in side if one is not None] for side in (off, on))
+        known_off, known_on = ([joule for joule in side if joule is not None] for side in (off, on))
         if known_off and known_on and len(known_off) + len(known_on) == len(off) + len(on):
             left = ratio(repeated(known_on).interval, repeated(known_off).interval)
             saved[configuration] = Interval(100 * (1 - left.value), 100 * (1 - left.high), 100 * (1 - left.low))

@@ -61,12 +61,12 @@ def estimates(data: ReportData) -> Section | Missing:
     all_estimates = estimated(data)
     if not all_estimates:
         return Missing(title, NOT_COUNTED, sweep_command(data, "eee=on,off", "--gaps", "--traffic"))
-    usable = [one for one in all_estimates if one.ours is not None or one.miwa_s is not None]
+    usable = [estimate for estimate in all_estimates if estimate.ours is not None or estimate.miwa_s is not None]
     if not usable:
         return Missing(title, "no run-time model was fitted for these programs.", fit_command(data))
     groups: dict[str, list[Estimated]] = {}
-    for one in usable:
-        groups.setdefault(one.pair.configuration.placement, []).append(one)
+    for estimate in usable:
+        groups.setdefault(estimate.pair.configuration.placement, []).append(estimate)
     drawings = [
         drawing
         for name, group in groups.items()
@@ -86,7 +86,7 @@ def estimates(data: ReportData) -> Section | Missing:
         tuple(drawings),
         (_table(usable), _errors(usable, data.calibration)),
         tuple(_warnings(data, usable)),
-        "tables" if any(one.network_joule is not None for one in usable) else "none",
+        "tables" if any(estimate.network_joule is not None for estimate in usable) else "none",
     )
 
 
@@ -94,13 +94,15 @@ def _warnings(data: ReportData, rows: Sequence[Estimated]) -> list[str]:
     calibration = data.calibration
     fitted = set(calibration.runs) if calibration is not None else set()
     sentences = []
-    inside = sorted({one.run.name for one in rows} & fitted)
+    inside = sorted({estimate.run.name for estimate in rows} & fitted)
     if inside:
         sentences.append(
             f"The calibration was fitted to these runs ({', '.join(inside)}): agreement with them is that of a fit, "
             "not of a prediction. Measure other configurations to test predictions."
         )
-    sentences += dict.fromkeys(warning for one in rows if one.ours is not None for warning in one.ours.warnings)
+    sentences += dict.fromkeys(
+        warning for estimate in rows if estimate.ours is not None for warning in estimate.ours.warnings
+    )
     return [text[:1].upper() + text[1:] for text in sentences]
 
 
@@ -125,7 +127,7 @@ def estimated(data: ReportData) -> tuple[Estimated, ...]:
         site = None if whole is None else whole.only(compared)
         joules = _joules(run, compared)
         rows += [_estimated(data, run, pair, site, joules) for pair in pairs_of(run)]
-    return tuple(sorted(rows, key=lambda one: natural(one.pair.configuration)))
+    return tuple(sorted(rows, key=lambda estimate: natural(estimate.pair.configuration)))
 
 
 def _compared(run: RunData, site: Site, calibration: Calibration | None) -> tuple[str, ...]:
@@ -184,8 +186,8 @@ def _short(pair: Pair, keys: Sequence[str]) -> str:
 def _varied(group: Sequence[Estimated]) -> list[str]:
     """Parameters in which configurations differ."""
     first = group[0].pair.configuration.parameters
-    rest = [dict(one.pair.configuration.parameters) for one in group]
-    return [key for key, value in first if any(one.get(key) != value for one in rest)]
+    rest = [dict(estimate.pair.configuration.parameters) for estimate in group]
+    return [key for key, value in first if any(estimate.get(key) != value for estimate in rest)]
 
 
 def _times(name: str, group: Sequence[Estimated]) -> Drawing:
@@ -195,27 +197,31 @@ def _times(name: str, group: Sequence[Estimated]) -> Drawing:
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
         rows: Floats = np.arange(len(group), dtype=np.float64)
-        off = [spread_of(one.pair.off_s).interval for one in group]
+        off = [spread_of(estimate.pair.off_s).interval for estimate in group]
         _row(axes, rows + 0.24, off, 0, "without EEE, measured")
-        _row(axes, rows + 0.08, [one.on_s for one in group], 1, "with EEE, measured")
-        ours = [(row, one.ours.time_s) for row, one in zip(rows, group, strict=True) if one.ours is not None]
+        _row(axes, rows + 0.08, [estimate.on_s for estimate in group], 1, "with EEE, measured")
+        ours = [
+            (row, estimate.ours.time_s) for row, estimate in zip(rows, group, strict=True) if estimate.ours is not None
+        ]
         if ours:
             _row(axes, np.array([row for row, _ in ours]) - 0.08, [time for _, time in ours], 2, "with EEE, our model")
-        miwa = [(row, one.miwa_s) for row, one in zip(rows, group, strict=True) if one.miwa_s is not None]
+        miwa = [
+            (row, estimate.miwa_s) for row, estimate in zip(rows, group, strict=True) if estimate.miwa_s is not None
+        ]
         if miwa:
             exact = [Interval(time, time, time) for _, time in miwa]
             _row(axes, np.array([row for row, _ in miwa]) - 0.24, exact, 3, "with EEE, Miwa's model")
-        axes.set_yticks(rows, [_short(one.pair, varied) for one in group])
+        axes.set_yticks(rows, [_short(estimate.pair, varied) for estimate in group])
         axes.set_ylim(len(group) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
         for row in rows[1:]:
             axes.axhline(row - 0.5, color="0.9", lw=0.5)
-        if max(one.on_s.value for one in group) > 8 * min(one.value for one in off):
+        if max(estimate.on_s.value for estimate in group) > 8 * min(estimate.value for estimate in off):
             logarithmic(axes, x=True)
         label(axes, "Run time (s)", f"{keys.capitalize() or 'Configuration'} (as set)")
         figure.legend(loc="outside lower center", ncols=2)
 
-    counts = [min(len(one.pair.on_s), len(one.pair.off_s)) for one in group]
+    counts = [min(len(estimate.pair.on_s), len(estimate.pair.off_s)) for estimate in group]
     caption = f"{name}. {bars_text(counts)} Bars of our model are its 95 % interval; Miwa's has none."
     height = 1.5 + 0.28 * len(group)
     return draw(f"times-{file_name(name)}", f"Run times, {name}", caption, paint, height_inch=height)
@@ -224,9 +230,9 @@ def _times(name: str, group: Sequence[Estimated]) -> Drawing:
 def _row(axes: Axes, y: Floats, times: Sequence[Interval], place: int, name: str) -> None:
     style = series_style(place)
     axes.errorbar(
-        [one.value for one in times],
+        [time.value for time in times],
         y,
-        xerr=error_bars(Interval(one.value, one.low, min(one.high, 1e9)) for one in times),
+        xerr=error_bars(Interval(time.value, time.low, min(time.high, 1e9)) for time in times),
         color=style.colour,
         marker=style.marker,
         mfc=style.colour if place < 2 else "white",
@@ -243,9 +249,13 @@ def _agreement(rows: Sequence[Estimated], calibration: Calibration | None) -> Dr
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
-        idle_ms = [one.pair.profile.idle_us / 1e3 for one in rows]
+        idle_ms = [estimate.pair.profile.idle_us / 1e3 for estimate in rows]
         for place, name, value in ((2, "our model", _ours_s), (3, "Miwa's model", _miwa_s)):
-            points = [(x, _error_percent(value(one), one)) for x, one in zip(idle_ms, rows, strict=True) if value(one)]
+            points = [
+                (x, _error_percent(value(estimate), estimate))
+                for x, estimate in zip(idle_ms, rows, strict=True)
+                if value(estimate)
+            ]
             if points:
                 style = series_style(place)
                 axes.plot(
@@ -256,7 +266,7 @@ def _agreement(rows: Sequence[Estimated], calibration: Calibration | None) -> Dr
                     mfc="white",
                     label=name,
                 )
-        bars = error_bars(Interval(0.0, -_below_percent(one), _above_percent(one)) for one in rows)
+        bars = error_bars(Interval(0.0, -_below_percent(estimate), _above_percent(estimate)) for estimate in rows)
         axes.errorbar(idle_ms, np.zeros(len(rows)), bars, color="0.6", ls="none", lw=0.8, label="measured", zorder=1)
         axes.axhline(0.0, color="0.4", lw=0.6)
         label(axes, "Mean gap I (ms)", "Error of the estimate (%)")
@@ -269,41 +279,41 @@ def _agreement(rows: Sequence[Estimated], calibration: Calibration | None) -> Dr
     return draw("estimate-errors", "Errors of estimated run times", caption, paint)
 
 
-def _ours_s(one: Estimated) -> float | None:
-    return None if one.ours is None else one.ours.time_s.value
+def _ours_s(estimate: Estimated) -> float | None:
+    return None if estimate.ours is None else estimate.ours.time_s.value
 
 
-def _miwa_s(one: Estimated) -> float | None:
-    return one.miwa_s
+def _miwa_s(estimate: Estimated) -> float | None:
+    return estimate.miwa_s
 
 
-def _error_percent(estimated_s: float | None, one: Estimated) -> float:
-    return float("nan") if estimated_s is None else 100 * (estimated_s / one.on_s.value - 1)
+def _error_percent(estimated_s: float | None, estimate: Estimated) -> float:
+    return float("nan") if estimated_s is None else 100 * (estimated_s / estimate.on_s.value - 1)
 
 
-def _below_percent(one: Estimated) -> float:
-    return 100 * (1 - one.on_s.low / one.on_s.value)
+def _below_percent(estimate: Estimated) -> float:
+    return 100 * (1 - estimate.on_s.low / estimate.on_s.value)
 
 
-def _above_percent(one: Estimated) -> float:
-    return 100 * (one.on_s.high / one.on_s.value - 1)
+def _above_percent(estimate: Estimated) -> float:
+    return 100 * (estimate.on_s.high / estimate.on_s.value - 1)
 
 
 def _table(shown_rows: Sequence[Estimated]) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    names = short_names([one.pair.configuration for one in shown_rows])
-    for one in shown_rows:
-        ours_s = None if one.ours is None else one.ours.time_s
-        joule, predicted = one.network_joule or (None, None)
+    names = short_names([estimate.pair.configuration for estimate in shown_rows])
+    for estimate in shown_rows:
+        ours_s = None if estimate.ours is None else estimate.ours.time_s
+        joule, predicted = estimate.network_joule or (None, None)
         rows.append(
             (
-                names[one.pair.configuration],
-                spread_of(one.pair.off_s).shown,
-                spread_of(one.pair.on_s).shown,
+                names[estimate.pair.configuration],
+                spread_of(estimate.pair.off_s).shown,
+                spread_of(estimate.pair.on_s).shown,
                 ours_s,
-                None if ours_s is None else _error_percent(ours_s.value, one),
-                one.miwa_s,
-                None if one.miwa_s is None else _error_percent(one.miwa_s, one),
+                None if ours_s is None else _error_percent(ours_s.value, estimate),
+                estimate.miwa_s,
+                None if estimate.miwa_s is None else _error_percent(estimate.miwa_s, estimate),
                 joule,
                 predicted,
                 None if joule is None or predicted is None else 100 * (predicted.value / joule.value - 1),
@@ -328,7 +338,7 @@ def _table(shown_rows: Sequence[Estimated]) -> Table:
 def _whose(rows: Sequence[Estimated], calibration: Calibration | None) -> str:
     """Whether the estimated runs are those of the fit."""
     fitted = set() if calibration is None else set(calibration.runs)
-    inside = [one.run.name in fitted for one in rows]
+    inside = [estimate.run.name in fitted for estimate in rows]
     return _IN_SAMPLE if all(inside) else "partly of the fit" if any(inside) else "of runs that were not fitted"
 
 
@@ -337,9 +347,9 @@ def _held_out(shown_rows: Sequence[Estimated], calibration: Calibration | None) 
     if calibration is None:
         return []
     rows: list[tuple[Cell, ...]] = []
-    placements = dict.fromkeys(one.pair.configuration.placement for one in shown_rows)
+    placements = dict.fromkeys(estimate.pair.configuration.placement for estimate in shown_rows)
     for placement in placements:
-        group = next(one for one in shown_rows if one.pair.configuration.placement == placement)
+        group = next(estimate for estimate in shown_rows if estimate.pair.configuration.placement == placement)
         model = program_time(calibration, group.pair.profile)
         fits = () if model is None else (("ours", model.rounds or model.wakes), ("Miwa's", model.miwa))
         for name, fit in fits:
@@ -360,12 +370,16 @@ def _errors(shown_rows: Sequence[Estimated], calibration: Calibration | None) ->
     rows: list[tuple[Cell, ...]] = []
     models: tuple[tuple[str, Callable[[Estimated], float | None]], ...] = (("ours", _ours_s), ("Miwa's", _miwa_s))
     for name, value in models:
-        errors = [abs(_error_percent(value(one), one)) for one in shown_rows if value(one) is not None]
+        errors = [
+            abs(_error_percent(value(estimate), estimate)) for estimate in shown_rows if value(estimate) is not None
+        ]
         if errors:
-            held = [one.ours.time_s.holds(one.on_s.value) for one in shown_rows if one.ours is not None]
+            held = [
+                estimate.ours.time_s.holds(estimate.on_s.value) for estimate in shown_rows if estimate.ours is not None
+            ]
             share = 100 * sum(held) / len(held) if held and name == "ours" else None
             rows.append((f"run time, {name}", fmean(errors), max(errors), share, len(errors), whose))
-    joules = [one.network_joule for one in shown_rows if one.network_joule is not None]
+    joules = [estimate.network_joule for estimate in shown_rows if estimate.network_joule is not None]
     if joules:
         errors = [100 * abs(predicted.value / measured.value - 1) for measured, predicted in joules]
         share = 100 * fmean(predicted.holds(measured.value) for measured, predicted in joules)

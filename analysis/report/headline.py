@@ -28,8 +28,8 @@ def headline(data: ReportData) -> tuple[Drawing, Table] | None:
     if not groups:
         return _by_configuration(data)
     name = max(groups, key=lambda key: len(groups[key]))
-    effects = sorted(groups[name], key=lambda one: one.idle_us)
-    model = time_model(data.calibration, [one.pair for one in effects])
+    effects = sorted(groups[name], key=lambda effect: effect.idle_us)
+    model = time_model(data.calibration, [effect.pair for effect in effects])
     fit = None if model is None else model.miwa
     return _drawing(name, effects, fit, in_sample=fitted_to_these(data)), _table(effects)
 
@@ -45,7 +45,7 @@ def _by_configuration(data: ReportData) -> tuple[Drawing, Table] | None:
     name = max(grouped, key=lambda key: len(grouped[key]))
     changes = grouped[name]
     drawing = configuration_drawing(f"headline-{file_name(name)}", f"What EEE costs, {name}", name, changes)
-    names = short_names([one.series.configuration for one in changes])
+    names = short_names([change.series.configuration for change in changes])
     columns = (
         Column("configuration"),
         Column("slower by EEE", "%"),
@@ -53,30 +53,35 @@ def _by_configuration(data: ReportData) -> tuple[Drawing, Table] | None:
         Column("blocks", "1"),
     )
     rows = tuple(
-        (names[one.series.configuration], one.slower_percent, one.saved_percent, one.time.blocks) for one in changes
+        (names[change.series.configuration], change.slower_percent, change.saved_percent, change.time.blocks)
+        for change in changes
     )
     return drawing, Table("headline", "What EEE costs and saves", columns, rows, behind_figure=True)
 
 
 def _drawing(name: str, effects: Sequence[Effect], fit: MiwaTime | None, *, in_sample: bool) -> Drawing:
-    saved = [one for one in effects if one.saved_percent is not None]
-    predicted = [one for one in effects if one.predicted_saved_percent is not None]
-    ours = [(one, one.predicted_slower_percent) for one in effects if one.predicted_slower_percent is not None]
-    gaps_us = [one.idle_us for one in effects if one.idle_us > 0]
+    saved = [effect for effect in effects if effect.saved_percent is not None]
+    predicted = [effect for effect in effects if effect.predicted_saved_percent is not None]
+    ours = [
+        (effect, effect.predicted_slower_percent) for effect in effects if effect.predicted_slower_percent is not None
+    ]
+    gaps_us = [effect.idle_us for effect in effects if effect.idle_us > 0]
     wide = bool(gaps_us) and len(gaps_us) == len(effects) and max(gaps_us) > _WIDE_RATIO * min(gaps_us)
 
     def paint(figure: Figure) -> None:
         panels = figure.subplots(2 if saved or predicted else 1, 1, sharex=True, squeeze=False)[:, 0]
-        _panel(panels[0], effects, [one.slower_percent.interval for one in effects], 0, "measured")
+        _panel(panels[0], effects, [effect.slower_percent.interval for effect in effects], 0, "measured")
         _points(panels[0], ours, "our model")
         if fit is not None:
             _curve(panels[0], effects, fit)
         label(panels[0], "Mean gap between communications (ms)", "Slower by EEE (%)")
         if len(panels) > 1:
             panels[0].set_xlabel("")
-            _panel(panels[1], saved, [one.saved_percent for one in saved if one.saved_percent], 1, "measured")
+            _panel(panels[1], saved, [effect.saved_percent for effect in saved if effect.saved_percent], 1, "measured")
             _points(
-                panels[1], [(one, one.predicted_saved_percent) for one in predicted if one.predicted_saved_percent], ""
+                panels[1],
+                [(effect, effect.predicted_saved_percent) for effect in predicted if effect.predicted_saved_percent],
+                "",
             )
             label(panels[1], "Mean gap between communications (ms)", "Joules saved (%)")
         for axes in panels:
@@ -116,9 +121,11 @@ def modelled_slower_percent(fit: MiwaTime, idle_us: Floats, transfer_us: float) 
 
 
 def _curve(axes: Axes, effects: Sequence[Effect], fit: MiwaTime) -> None:
-    profiles = [one.pair.profile for one in effects]
-    transfer_us = float(np.median([1e6 * one.base_s.value / one.call_count - one.idle_us for one in profiles]))
-    gaps_us = [one.idle_us for one in effects if one.idle_us > 0] or [1.0]
+    profiles = [effect.pair.profile for effect in effects]
+    transfer_us = float(
+        np.median([1e6 * profile.base_s.value / profile.call_count - profile.idle_us for profile in profiles])
+    )
+    gaps_us = [effect.idle_us for effect in effects if effect.idle_us > 0] or [1.0]
     around = np.geomspace(min(gaps_us), max(gaps_us), _CURVE_POINTS)
     step = fit.threshold_us.value
     x = np.unique([*around, *(near for near in (step * (1 - 1e-9), step * (1 + 1e-9)) if near < max(gaps_us))])
@@ -130,8 +137,8 @@ def _curve(axes: Axes, effects: Sequence[Effect], fit: MiwaTime) -> None:
 def _panel(axes: Axes, effects: Sequence[Effect], values: Sequence[Interval], place: int, name: str) -> None:
     style = series_style(place)
     axes.errorbar(
-        [one.idle_us / 1e3 for one in effects],
-        [one.value for one in values],
+        [effect.idle_us / 1e3 for effect in effects],
+        [value.value for value in values],
         error_bars(values),
         color=style.colour,
         marker=style.marker,
@@ -144,22 +151,22 @@ def _panel(axes: Axes, effects: Sequence[Effect], values: Sequence[Interval], pl
 def _points(axes: Axes, effects: Sequence[tuple[Effect, Interval]], name: str) -> None:
     """Estimates of the configurations: nothing is known between them, so nothing is drawn there."""
     style = series_style(2)
-    x, y = [one.idle_us / 1e3 for one, _ in effects], [value.value for _, value in effects]
+    x, y = [effect.idle_us / 1e3 for effect, _ in effects], [value.value for _, value in effects]
     axes.plot(x, y, color=style.colour, marker=style.marker, mfc="none", ls="none", label=name or None)
 
 
 def _table(effects: Sequence[Effect]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
-            one.pair.configuration.name,
-            one.idle_us,
-            one.slower_percent.interval,
-            one.predicted_slower_percent,
-            one.saved_percent,
-            one.predicted_saved_percent,
-            one.slower_percent.count,
+            effect.pair.configuration.name,
+            effect.idle_us,
+            effect.slower_percent.interval,
+            effect.predicted_slower_percent,
+            effect.saved_percent,
+            effect.predicted_saved_percent,
+            effect.slower_percent.count,
         )
-        for one in effects
+        for effect in effects
     ]
     columns = (
         Column("configuration"),

@@ -87,9 +87,9 @@ class ReportData:
     @property
     def watts_note(self) -> str:
         """What has to stand beside every figure of watts."""
-        own = (run.watts_note for run in self.runs)
+        noted = (run.watts_note for run in self.runs)
         fitted = "" if self.calibration is None else self.calibration.power.note
-        return " ".join(dict.fromkeys(note for note in (*own, fitted) if note))
+        return " ".join(dict.fromkeys(note for note in (*noted, fitted) if note))
 
     @property
     def several(self) -> bool:
@@ -124,9 +124,9 @@ def _read(folder: Path) -> RunData:
     return RunData(samples, trials, profiles, hosts, "" if lab is None else lab.watts_note)
 
 
-def without_ends(found: Interval) -> Interval:
+def without_ends(interval: Interval) -> Interval:
     """A value of which too little was repeated for an interval."""
-    return Interval(found.value, math.nan, math.nan)
+    return Interval(interval.value, math.nan, math.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,15 +188,15 @@ def slower_percents(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) ->
     alike = 0.5 * every.size * (math.log(by_share or 1e-300) - math.log(by_time or 1e-300)) + float(np.log(every).sum())
     same_time = alike > 0
     scatter = float(stdtrit(free, 0.975)) * math.sqrt((by_time if same_time else by_share) / free)
-    found = []
+    spreads = []
     for before, after in pairs:
         base, now = float(np.median(before)), float(np.median(after))
         errors = [scatter / middle if same_time else scatter for middle in (base, now)]
         half = math.hypot(errors[0] / math.sqrt(len(before)), errors[1] / math.sqrt(len(after)))
         middle = math.log(now / base)
         ends = (100 * math.expm1(end) for end in (middle, middle - half, middle + half))
-        found.append(Spread(Interval(*ends), min(len(before), len(after))))
-    return found
+        spreads.append(Spread(Interval(*ends), min(len(before), len(after))))
+    return spreads
 
 
 def bars_text(counts: Sequence[int]) -> str:
@@ -230,12 +230,12 @@ class Pair:
         """What EEE added to a call (Miwa's Eq. 1 and 2 solved for f): each time under EEE less the median without."""
         base_s = spread_of(self.off_s).interval
         change_s = [time_s - base_s.value for time_s in self.on_s]
-        found = spread_of([change / self.profile.call_count * 1e6 for change in change_s])
+        spread = spread_of([change / self.profile.call_count * 1e6 for change in change_s])
         # The base has an error too; both are independent, so their bars add in squares.
         share = 1e6 / self.profile.call_count
-        below = (found.below**2 + ((base_s.high - base_s.value) * share) ** 2) ** 0.5
-        above = (found.above**2 + ((base_s.value - base_s.low) * share) ** 2) ** 0.5
-        middle = found.interval.value
+        below = (spread.below**2 + ((base_s.high - base_s.value) * share) ** 2) ** 0.5
+        above = (spread.above**2 + ((base_s.value - base_s.low) * share) ** 2) ** 0.5
+        middle = spread.interval.value
         return Spread(Interval(middle, middle - below, middle + above), min(len(self.off_s), len(self.on_s)))
 
 
@@ -247,14 +247,14 @@ def pairs_of(run: RunData) -> tuple[Pair, ...]:
         eee = run.factors.with_eee(run.factors.state_of(trial))
         if eee is not None:
             trials.setdefault(run.factors.configuration_of(trial), ([], []))[eee].append(trial)
-    found = []
+    pairs = []
     for config, sides in trials.items():
         profile = profiles.get(config.name)
         off, on = (tuple(time_of(trial) for trial in side) for side in sides)
         shared = {trial.block for trial in sides[0]} & {trial.block for trial in sides[1]}
         if off and on and profile is not None and profile.call_count:
-            found.append(Pair(config, profile, off, on, len(shared)))
-    return tuple(sorted(found, key=lambda pair: pair.profile.idle_us))
+            pairs.append(Pair(config, profile, off, on, len(shared)))
+    return tuple(sorted(pairs, key=lambda pair: pair.profile.idle_us))
 
 
 _ORDER: Final = ("off", "half", "on")
@@ -290,14 +290,16 @@ def file_name(text: str) -> str:
 
 def short_names(configurations: Sequence[Configuration]) -> dict[Configuration, str]:
     """Distinct names: the placement if it differs, and the parameters that differ."""
-    placements = {one.placement for one in configurations}
+    placements = {configuration.placement for configuration in configurations}
     values: dict[str, set[object]] = {}
-    for one in configurations:
-        for key, value in one.parameters:
+    for configuration in configurations:
+        for key, value in configuration.parameters:
             values.setdefault(key, set()).add(value)
-    varied = {key for key, found in values.items() if len(found) > 1}
+    varied = {key for key, levels in values.items() if len(levels) > 1}
     names = {}
-    for one in configurations:
-        parameters = [f"{key}={value}" for key, value in one.parameters if key in varied]
-        names[one] = " ".join([one.placement, *parameters] if len(placements) > 1 or not parameters else parameters)
+    for configuration in configurations:
+        parameters = [f"{key}={value}" for key, value in configuration.parameters if key in varied]
+        names[configuration] = " ".join(
+            [configuration.placement, *parameters] if len(placements) > 1 or not parameters else parameters
+        )
     return names

@@ -51,7 +51,7 @@ def by_configuration(data: ReportData) -> dict[str, list[Change]]:
 
 
 def _metered(every: Sequence[Series]) -> bool:
-    return any(point.network_joule is not None for one in every for point in one.points)
+    return any(point.network_joule is not None for program in every for point in program.points)
 
 
 def _drawing(name: str, changes: Sequence[Change]) -> Drawing:
@@ -60,21 +60,21 @@ def _drawing(name: str, changes: Sequence[Change]) -> Drawing:
 
 def configuration_drawing(key: str, title: str, name: str, changes: Sequence[Change]) -> Drawing:
     """How much longer each configuration takes in each state; of many, those that change most."""
-    names = short_names(list(dict.fromkeys(one.series.configuration for one in changes)))
-    kept = sorted(changes, key=lambda one: -abs(one.slower_percent.value))[:_MOST_ROWS]
-    shown = [one for one in changes if one in kept]
-    rows = list(dict.fromkeys(names[one.series.configuration] for one in shown))
-    states = list(dict.fromkeys(state_text(one.point.state) for one in shown))
+    names = short_names(list(dict.fromkeys(change.series.configuration for change in changes)))
+    kept = sorted(changes, key=lambda change: -abs(change.slower_percent.value))[:_MOST_ROWS]
+    shown = [change for change in changes if change in kept]
+    rows = list(dict.fromkeys(names[change.series.configuration] for change in shown))
+    states = list(dict.fromkeys(state_text(change.point.state) for change in shown))
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
         for number, state in enumerate(states):
             style = series_style(number)
-            mine = [one for one in shown if state_text(one.point.state) == state]
+            mine = [change for change in shown if state_text(change.point.state) == state]
             shift = 0.5 * ((number + 1) / (len(states) + 1) - 0.5)
             axes.errorbar(
-                [one.slower_percent.value for one in mine],
-                [rows.index(names[one.series.configuration]) + shift for one in mine],
+                [change.slower_percent.value for change in mine],
+                [rows.index(names[change.series.configuration]) + shift for change in mine],
                 xerr=_bars(mine),
                 color=style.colour,
                 marker=style.marker,
@@ -89,9 +89,9 @@ def configuration_drawing(key: str, title: str, name: str, changes: Sequence[Cha
         axes.legend(loc="best")
 
     first = state_text(shown[0].base.state)
-    blocks = sorted({one.time.blocks for one in shown})
+    blocks = sorted({change.time.blocks for change in shown})
     n = f"{blocks[0]}" if len(blocks) == 1 else f"{blocks[0]} to {blocks[-1]}"
-    bars = "bars are 95 % intervals" if any(one.time.has_interval for one in shown) else "too few blocks for bars"
+    bars = "bars are 95 % intervals" if any(change.time.has_interval for change in shown) else "too few blocks for bars"
     left = f" {len(changes) - len(shown)} that change less are in the table." if len(changes) > len(shown) else ""
     caption = f"{name}: run time in other states of the lab than {first}; {n} blocks, {bars}.{left}"
     return draw(key, title, caption, paint, height_inch=max(_LEAST_INCH, 1.3 + 0.24 * len(rows)))
@@ -99,7 +99,7 @@ def configuration_drawing(key: str, title: str, name: str, changes: Sequence[Cha
 
 def _bars(changes: Sequence[Change]) -> tuple[list[float], list[float]]:
     """Lengths of the bars; none where there is no interval."""
-    return error_bars(one.slower_percent for one in changes)
+    return error_bars(change.slower_percent for change in changes)
 
 
 def _short(text: str, most: int = 28) -> str:
@@ -107,18 +107,18 @@ def _short(text: str, most: int = 28) -> str:
 
 
 def _table(every: Sequence[Series]) -> Table:
-    names = short_names([one.configuration for one in every])
+    names = short_names([program.configuration for program in every])
     rows: list[tuple[Cell, ...]] = []
-    for one in every:
-        for point in one.points:
-            time = None if point is one.points[0] else compared(one.points[0], point)
+    for program in every:
+        for point in program.points:
+            time = None if point is program.points[0] else compared(program.points[0], point)
             change = None if time is None else percent_of(time)
-            saved = None if time is None else saved_percent_of(one.points[0], point)
+            saved = None if time is None else saved_percent_of(program.points[0], point)
             blocks = len(point.by_block) if time is None else time.blocks
             rows.append(
                 (
-                    one.configuration.placement,
-                    names[one.configuration],
+                    program.configuration.placement,
+                    names[program.configuration],
                     state_text(point.state),
                     point.time_s.interval.value,
                     change,

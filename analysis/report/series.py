@@ -36,12 +36,12 @@ class StatePoint:
     @property
     def times_s(self) -> tuple[float, ...]:
         """All run times."""
-        return tuple(time_s for own in self.by_block.values() for time_s in own)
+        return tuple(time_s for times in self.by_block.values() for time_s in times)
 
     @property
     def joules(self) -> tuple[Interval, ...]:
         """All joules of the network; empty unless known of every trial."""
-        return tuple(joule for own in self.joules_by_block.values() for joule in own)
+        return tuple(joule for block_joules in self.joules_by_block.values() for joule in block_joules)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +79,7 @@ def series_of(data: ReportData, *, least: bool = False) -> tuple[Series, ...]:
                 continue
             order = [base, *sorted((state for state in states if state != base), key=natural_state)]
             series.append(Series(run, configuration, _alike([_point(state, states[state]) for state in order])))
-    return tuple(sorted(series, key=lambda one: natural(one.configuration)))
+    return tuple(sorted(series, key=lambda program: natural(program.configuration)))
 
 
 def compared(base: StatePoint, point: StatePoint) -> Comparison | None:
@@ -118,7 +118,8 @@ def joules_compared(base: StatePoint, point: StatePoint) -> Interval | None:
     if not base.joules_by_block or not point.joules_by_block:
         return None
     sides = [
-        {block: [one.value for one in own] for block, own in side.joules_by_block.items()} for side in (base, point)
+        {block: [joule.value for joule in block_joules] for block, block_joules in side.joules_by_block.items()}
+        for side in (base, point)
     ]
     try:
         comparison = compare(sides[0], sides[1], "energy", "J")
@@ -139,7 +140,7 @@ def with_meter_errors(comparison: Comparison, *sides: Sequence[Interval]) -> Int
 
 def _relative_error(every: Sequence[Interval]) -> float:
     """Of the mean of some trials' joules, from the meters alone."""
-    return median(one.half_width / one.value for one in every) / math.sqrt(len(every))
+    return median(joule.half_width / joule.value for joule in every) / math.sqrt(len(every))
 
 
 def _point(state: State, values: Sequence[_Value]) -> StatePoint:
@@ -165,27 +166,27 @@ def _spread(values: Sequence[Interval | None]) -> Spread | None:
     return repeated(measured) if measured and len(measured) == len(values) else None
 
 
-def saved_percent(one: Series, point: StatePoint) -> Interval:
+def saved_percent(program: Series, point: StatePoint) -> Interval:
     """In percent, the saved share of the network's mean power; 0 by definition for the first point."""
-    base, now = one.points[0].network_watt, point.network_watt
-    if base is None or now is None or point is one.points[0]:
+    base, now = program.points[0].network_watt, point.network_watt
+    if base is None or now is None or point is program.points[0]:
         return Interval(0.0, 0.0, 0.0)
     return ratio(now.interval, base.interval).below_percent
 
 
-def slower_percent(one: Series, point: StatePoint) -> Spread:
+def slower_percent(program: Series, point: StatePoint) -> Spread:
     """By how much the program is slower in a state; of fewer than three blocks, without width."""
-    time = compared(one.points[0], point)
-    count = min(one.points[0].time_s.count, point.time_s.count)
+    time = compared(program.points[0], point)
+    count = min(program.points[0].time_s.count, point.time_s.count)
     if time is None:
-        value = 100 * (point.time_s.interval.value / one.points[0].time_s.interval.value - 1)
+        value = 100 * (point.time_s.interval.value / program.points[0].time_s.interval.value - 1)
         return Spread(Interval(value, value, value), count)
     ends = (time.ratio.low, time.ratio.high) if time.has_interval else (time.ratio.value, time.ratio.value)
     return Spread(Interval(time.ratio.value, *ends).above_percent, count)
 
 
-def performance(one: Series, point: StatePoint) -> Interval:
+def performance(program: Series, point: StatePoint) -> Interval:
     """Run time without saving by that in a state; 1 by definition for the first point."""
-    if point is one.points[0]:
+    if point is program.points[0]:
         return Interval(1.0, 1.0, 1.0)
-    return ratio(one.points[0].time_s.interval, point.time_s.interval)
+    return ratio(program.points[0].time_s.interval, point.time_s.interval)

@@ -20,7 +20,7 @@ from eee_testbed.analysis.report.table import Cell, Column, Table
 def saving(data: ReportData) -> Section | Missing:
     """Performance against power saved."""
     title = "Performance against power saved"
-    series = [one for one in series_of(data) if one.points[0].network_joule is not None]
+    series = [program for program in series_of(data) if program.points[0].network_joule is not None]
     if not series:
         return Missing(
             title, "no program ran in two states of the lab with the network's power measured.", sweep_command(data)
@@ -36,14 +36,14 @@ def saving(data: ReportData) -> Section | Missing:
 def trade(data: ReportData) -> Section | Missing:
     """Run time against energy."""
     title = "Run time against energy"
-    series = [one for one in series_of(data) if one.points[0].all_joule is not None]
+    series = [program for program in series_of(data) if program.points[0].all_joule is not None]
     if not series:
         return Missing(title, "no program ran in two states of the lab with power measured.", sweep_command(data))
     text = "Lower left is better. Each point is a program in one state of the lab."
     drawings = []
     for name, group in _grouped(series).items():
         for what, joule in (("network", "network_joule"), ("all that is metered", "all_joule")):
-            if all(getattr(point, joule) is not None for one in group for point in one.points):
+            if all(getattr(point, joule) is not None for program in group for point in program.points):
                 drawings.append(_trade_drawing(name, group, what, joule))
     return Section("trade", title, text, tuple(drawings), (_trade_table(series),), watts="figures")
 
@@ -51,28 +51,28 @@ def trade(data: ReportData) -> Section | Missing:
 def _grouped(series: Sequence[Series]) -> dict[str, list[Series]]:
     """By program and placement."""
     groups: dict[str, list[Series]] = {}
-    for one in series:
-        groups.setdefault(one.configuration.placement, []).append(one)
+    for program in series:
+        groups.setdefault(program.configuration.placement, []).append(program)
     return groups
 
 
 def _saving_drawing(name: str, group: Sequence[Series]) -> Drawing:
     """Each series is a configuration, or a state of the lab if there are many configurations."""
     by_state = len(group) > len(STYLES)
-    names = short_names([one.configuration for one in group])
+    names = short_names([program.configuration for program in group])
     series: dict[str, list[tuple[Series, StatePoint]]] = {}
-    for one in group:
-        for point in one.points:
-            if not (by_state and point is one.points[0]):
-                key = state_text(point.state) if by_state else names[one.configuration]
-                series.setdefault(key, []).append((one, point))
+    for program in group:
+        for point in program.points:
+            if not (by_state and point is program.points[0]):
+                key = state_text(point.state) if by_state else names[program.configuration]
+                series.setdefault(key, []).append((program, point))
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
         for number, (key, points) in enumerate(series.items()):
             style = series_style(number)
-            relative = [performance(one, point) for one, point in points]
-            saved = [saved_percent(one, point) for one, point in points]
+            relative = [performance(program, point) for program, point in points]
+            saved = [saved_percent(program, point) for program, point in points]
             axes.errorbar(
                 [value.value for value in saved],
                 [value.value for value in relative],
@@ -90,27 +90,27 @@ def _saving_drawing(name: str, group: Sequence[Series]) -> Drawing:
         if len(series) > 1 or by_state:
             axes.legend(loc="best")
 
-    counts = [point.time_s.count for one in group for point in one.points]
-    states = "; ".join(dict.fromkeys(state_text(point.state) for one in group for point in one.points))
+    counts = [point.time_s.count for program in group for point in program.points]
+    states = "; ".join(dict.fromkeys(state_text(point.state) for program in group for point in program.points))
     count = f"{len(group)} configuration{'s' if len(group) > 1 else ''}"
     caption = f"{name}, {count}; states of the lab: {states}. {bars_text(counts)}"
     return draw(f"saving-{file_name(name)}", f"Performance against power saved, {name}", caption, paint)
 
 
 def _trade_drawing(name: str, group: Sequence[Series], what: str, joule: str) -> Drawing:
-    states = list(dict.fromkeys(point.state for one in group for point in one.points))
+    states = list(dict.fromkeys(point.state for program in group for point in program.points))
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
         for number, state in enumerate(states):
             style = series_style(number)
-            points = [point for one in group for point in one.points if point.state == state]
+            points = [point for program in group for point in program.points if point.state == state]
             energy = [getattr(point, joule) for point in points]
             axes.errorbar(
-                [one.interval.value for one in energy],
+                [spread.interval.value for spread in energy],
                 [point.time_s.interval.value for point in points],
                 error_bars(point.time_s.interval for point in points),
-                error_bars(one.interval for one in energy),
+                error_bars(spread.interval for spread in energy),
                 color=style.colour,
                 marker=style.marker,
                 mfc=style.colour if number % 2 == 0 else "white",
@@ -123,7 +123,7 @@ def _trade_drawing(name: str, group: Sequence[Series], what: str, joule: str) ->
         label(axes, f"Energy, {what} (J)", "Run time (s)")
         axes.legend(loc="best")
 
-    counts = [point.time_s.count for one in group for point in one.points]
+    counts = [point.time_s.count for program in group for point in program.points]
     caption = (
         f"{name}: energy of {what}, {len(group)} configuration{'s' if len(group) > 1 else ''}. {bars_text(counts)}"
     )
@@ -132,18 +132,18 @@ def _trade_drawing(name: str, group: Sequence[Series], what: str, joule: str) ->
 
 
 def _saving_table(series: Sequence[Series]) -> Table:
-    names = short_names([one.configuration for one in series])
+    names = short_names([program.configuration for program in series])
     rows: list[tuple[Cell, ...]] = [
         (
-            names[one.configuration],
+            names[program.configuration],
             state_text(point.state),
             None if point.network_watt is None else point.network_watt.shown,
-            _shown(saved_percent(one, point), one, point),
-            _shown(performance(one, point), one, point),
+            _shown(saved_percent(program, point), program, point),
+            _shown(performance(program, point), program, point),
             point.time_s.count,
         )
-        for one in series
-        for point in one.points
+        for program in series
+        for point in program.points
     ]
     columns = (
         Column("configuration"),
@@ -156,26 +156,26 @@ def _saving_table(series: Sequence[Series]) -> Table:
     return Table("saving", "Performance against power saved", columns, tuple(rows), behind_figure=True)
 
 
-def _shown(interval: Interval, one: Series, point: StatePoint) -> Interval:
+def _shown(interval: Interval, program: Series, point: StatePoint) -> Interval:
     """A ratio to the first point, for a table."""
-    if point is one.points[0]:
+    if point is program.points[0]:
         return interval
-    return Spread(interval, min(one.points[0].time_s.count, point.time_s.count)).shown
+    return Spread(interval, min(program.points[0].time_s.count, point.time_s.count)).shown
 
 
 def _trade_table(series: Sequence[Series]) -> Table:
-    names = short_names([one.configuration for one in series])
+    names = short_names([program.configuration for program in series])
     rows: list[tuple[Cell, ...]] = [
         (
-            names[one.configuration],
+            names[program.configuration],
             state_text(point.state),
             point.time_s.shown,
             None if point.network_joule is None else point.network_joule.shown,
             None if point.all_joule is None else point.all_joule.shown,
             point.time_s.count,
         )
-        for one in series
-        for point in one.points
+        for program in series
+        for point in program.points
     ]
     columns = (
         Column("configuration"),

@@ -36,8 +36,8 @@ def cost(data: ReportData) -> Finding:
         keys = [f"{figure}-{groups[lead][0].file}" for figure in ("headline", "overhead")]
     else:
         keys = [f"headline-{file_name(others[0])}"]
-    has_intervals = any(one.has_interval for group in groups.values() for one in group)
-    has_intervals = has_intervals or any(one.time.has_interval for group in changes.values() for one in group)
+    has_intervals = any(effect.has_interval for group in groups.values() for effect in group)
+    has_intervals = has_intervals or any(change.time.has_interval for group in changes.values() for change in group)
     short = next((run for run in data.runs if any(trial.what == "program" for trial in run.trials)), data.runs[0])
     command = "" if has_intervals else more_blocks_command(short, _ENOUGH_BLOCKS)
     return Finding(_TOPIC, " ".join(sentences), (*keys, "run-times"), command)
@@ -65,16 +65,16 @@ def _tried(run: RunData) -> str:
 
 
 def _of_gaps(name: str, effects: Sequence[Effect]) -> str:
-    with_interval = [one for one in effects if one.has_interval]
+    with_interval = [effect for effect in effects if effect.has_interval]
     return f"{_slowdown(name, with_interval)} {_saving(with_interval)}" if with_interval else _too_few(name, effects)
 
 
 def _of_program(name: str, changes: Sequence[Change]) -> str:
     """The configuration that EEE slows down most."""
-    with_interval = [one for one in changes if one.time.has_interval]
-    worst = max(with_interval or changes, key=lambda one: one.slower_percent.value)
-    names = short_names([one.series.configuration for one in changes])
-    place = [names[worst.series.configuration]] if len({one.series.configuration for one in changes}) > 1 else []
+    with_interval = [change for change in changes if change.time.has_interval]
+    worst = max(with_interval or changes, key=lambda change: change.slower_percent.value)
+    names = short_names([change.series.configuration for change in changes])
+    place = [names[worst.series.configuration]] if len({change.series.configuration for change in changes}) > 1 else []
     place += [worst.beside] if worst.beside else []
     which = f", most with {', '.join(place)}" if len(changes) > 1 else f", with {place[0]}" if place else ""
     times = f"{number(worst.time.b.value)} s instead of {number(worst.time.a.value)} s"
@@ -95,27 +95,27 @@ def _of_program(name: str, changes: Sequence[Change]) -> str:
     return f"{sentence} {_saved(worst)}".strip()
 
 
-def _blocks(one: Change) -> str:
+def _blocks(change: Change) -> str:
     """In how many blocks both states were measured; of how many, where trials of the others do not count."""
-    planned = {trial.block for trial in one.series.run.trials if trial.what == "program"}
-    count = one.time.blocks
+    planned = {trial.block for trial in change.series.run.trials if trial.what == "program"}
+    count = change.time.blocks
     if 0 < count < min(len(planned), _ENOUGH_BLOCKS):
         return f"{count} of {len(planned)} blocks (in the others a state has no valid trial)"
     return f"{count} block{'' if count == 1 else 's'}"
 
 
-def _saved(one: Change) -> str:
-    if one.saved_percent is None:
+def _saved(change: Change) -> str:
+    if change.saved_percent is None:
         return "What it saves was not measured (no meter, or trials shorter than the meters' period)."
-    of = f"The network's {one.meter_count} metered devices use" if one.meter_count > 1 else _ONE_METER
-    return f"{of} {_joules(one.saved_percent)}."
+    of = f"The network's {change.meter_count} metered devices use" if change.meter_count > 1 else _ONE_METER
+    return f"{of} {_joules(change.saved_percent)}."
 
 
 def _too_few(name: str, effects: Sequence[Effect]) -> str:
     """Of few trials nothing is known but their values, and the largest of many differences is mostly chance."""
-    percents = sorted(one.slower_percent.interval.value for one in effects)
-    saving = "" if any(one.saved_percent is not None for one in effects) else f" {_saving(effects)}"
-    blocks = max(one.pair.blocks for one in effects)
+    percents = sorted(effect.slower_percent.interval.value for effect in effects)
+    saving = "" if any(effect.saved_percent is not None for effect in effects) else f" {_saving(effects)}"
+    blocks = max(effect.pair.blocks for effect in effects)
     return (
         f"{name} ran in {blocks} block{'' if blocks == 1 else 's'} in each state, so what EEE costs it is not known: "
         f"its run times with EEE differed by {percents[0]:+.2g} to {percents[-1]:+.2g} % from those without, and "
@@ -127,36 +127,41 @@ _ONE_METER = "The network's metered device uses"
 
 
 def _slowdown(name: str, effects: Sequence[Effect]) -> str:
-    worst = max(effects, key=lambda one: one.slower_percent.interval.value)
-    matters = [one for one in effects if _resolved(one) and one.slower_percent.interval.value >= _MATTERS_PERCENT]
+    worst = max(effects, key=lambda effect: effect.slower_percent.interval.value)
+    matters = [
+        effect for effect in effects if _resolved(effect) and effect.slower_percent.interval.value >= _MATTERS_PERCENT
+    ]
     if not matters:
         return (
             f"EEE makes {name} slower by at most {with_unit(worst.slower_percent.interval, '%')}, at gaps of "
-            f"{span_of([one.idle_us for one in effects])} between communications."
+            f"{span_of([effect.idle_us for effect in effects])} between communications."
         )
     size = with_unit(worst.slower_percent.interval, "%")
     first = f"EEE makes {name} up to {size} slower, with gaps of {span_of([worst.idle_us])}"
-    rest = [one for one in effects if one not in matters]
-    where = f"it costs 1 % or more with mean gaps of {span_of([one.idle_us for one in matters])}"
+    rest = [effect for effect in effects if effect not in matters]
+    where = f"it costs 1 % or more with mean gaps of {span_of([effect.idle_us for effect in matters])}"
     if not rest:
         return f"{first} between communications; {where}, which is wherever it was measured."
-    most = max(rest, key=lambda one: one.slower_percent.interval.value).slower_percent
-    other = f"and at most {with_unit(most.interval, '%')} with the other gaps, {span_of([one.idle_us for one in rest])}"
+    most = max(rest, key=lambda effect: effect.slower_percent.interval.value).slower_percent
+    gaps = span_of([effect.idle_us for effect in rest])
+    other = f"and at most {with_unit(most.interval, '%')} with the other gaps, {gaps}"
     return f"{first} between communications; {where}, {other}."
 
 
-def _resolved(one: Effect) -> bool:
+def _resolved(effect: Effect) -> bool:
     """Whether the bar excludes 0."""
-    return one.slower_percent.interval.low > 0
+    return effect.slower_percent.interval.low > 0
 
 
 def _saving(effects: Sequence[Effect]) -> str:
-    measured = [(one, one.saved_percent) for one in effects if one.saved_percent is not None]
+    measured = [(effect, effect.saved_percent) for effect in effects if effect.saved_percent is not None]
     if measured:
         count = effects[0].meter_count
         of = f"The network's {count} metered devices use" if count > 1 else _ONE_METER
         return f"{of} {_range(measured)}."
-    predicted = [(one, one.predicted_saved_percent) for one in effects if one.predicted_saved_percent is not None]
+    predicted = [
+        (effect, effect.predicted_saved_percent) for effect in effects if effect.predicted_saved_percent is not None
+    ]
     why = "What it saves was not measured (no meter, or trials shorter than the meters' period)"
     if not predicted:
         return f"{why}, and no power was fitted to predict it."

@@ -17,35 +17,35 @@ _ENOUGH_BLOCKS: Final = 3
 
 def other_settings(data: ReportData) -> Finding | None:
     """The settings that change a program's run time most; None if no other setting was a factor."""
-    changes = [one for one in changes_of(data) if not one.of_eee and not _of_links(one)]
+    changes = [change for change in changes_of(data) if not change.of_eee and not _of_links(change)]
     if not changes:
         return None
     worst: dict[tuple[str, str], Change] = {}
-    for one in changes:
-        key = one.name, state_text(one.point.state)
-        if key not in worst or abs(one.slower_percent.value) > abs(worst[key].slower_percent.value):
-            worst[key] = one
-    kept = sorted(worst.values(), key=lambda one: -abs(one.slower_percent.value))[:_MOST_SETTINGS]
-    names = short_names(list(dict.fromkeys(one.series.configuration for one in changes)))
-    parts = [_words(one, names[one.series.configuration]) for one in kept]
+    for change in changes:
+        key = change.name, state_text(change.point.state)
+        if key not in worst or abs(change.slower_percent.value) > abs(worst[key].slower_percent.value):
+            worst[key] = change
+    kept = sorted(worst.values(), key=lambda change: -abs(change.slower_percent.value))[:_MOST_SETTINGS]
+    names = short_names(list(dict.fromkeys(change.series.configuration for change in changes)))
+    parts = [_words(change, names[change.series.configuration]) for change in kept]
     more = f" The table has {len(worst) - len(kept)} more." if len(worst) > len(kept) else ""
-    has_intervals = any(one.time.has_interval for one in kept)
+    has_intervals = any(change.time.has_interval for change in kept)
     command = "" if has_intervals else more_blocks_command(kept[0].series.run, _ENOUGH_BLOCKS)
     return Finding(_TOPIC, f"{'; '.join(parts)}.{more}", ("run-times",), command)
 
 
-def _of_links(one: Change) -> bool:
+def _of_links(change: Change) -> bool:
     """Whether only links were switched off, which a finding of its own says."""
-    return all(one.series.run.factors.kind(name) == "link" for name in one.factors)
+    return all(change.series.run.factors.kind(name) == "link" for name in change.factors)
 
 
-def _words(one: Change, configuration: str) -> str:
-    factors = one.series.run.factors
-    first = state_words(factors, one.base.state)
-    longer = one.slower_percent.value >= 0
-    percent = one.slower_percent if longer else negated(one.slower_percent)
-    size = with_unit(percent, "%") if one.time.has_interval else f"{percent.value:.3g} %"
-    times = f"{number(one.time.b.value)} s instead of {number(one.time.a.value)} s with {first}"
-    where = "" if configuration == one.name else f" ({configuration})"
-    took = f"{placed(one.name)}{where} took {size} {'longer' if longer else 'less time'}: {times}"
-    return f"with {state_words(factors, one.point.state)}, {took}, in {one.time.blocks} blocks"
+def _words(change: Change, configuration: str) -> str:
+    factors = change.series.run.factors
+    first = state_words(factors, change.base.state)
+    longer = change.slower_percent.value >= 0
+    percent = change.slower_percent if longer else negated(change.slower_percent)
+    size = with_unit(percent, "%") if change.time.has_interval else f"{percent.value:.3g} %"
+    times = f"{number(change.time.b.value)} s instead of {number(change.time.a.value)} s with {first}"
+    where = "" if configuration == change.name else f" ({configuration})"
+    took = f"{placed(change.name)}{where} took {size} {'longer' if longer else 'less time'}: {times}"
+    return f"with {state_words(factors, change.point.state)}, {took}, in {change.time.blocks} blocks"
