@@ -46,8 +46,8 @@ class StampAbility:
     @property
     def hardware(self) -> bool:
         """The card stamps every frame both ways, echoes too and not only those of PTP."""
-        wanted = TX_HARDWARE | RX_HARDWARE | RAW_HARDWARE
-        return self.flags & wanted == wanted and bool(self.transmit & 2) and bool(self.filters & (1 << _FILTER_ALL))
+        needed = TX_HARDWARE | RX_HARDWARE | RAW_HARDWARE
+        return self.flags & needed == needed and bool(self.transmit & 2) and bool(self.filters & (1 << _FILTER_ALL))
 
     @property
     def transmit_software(self) -> bool:
@@ -71,8 +71,8 @@ class Ethtool:
     def driver(self) -> Driver:
         """ETHTOOL_GDRVINFO."""
         answer = self._ask(struct.pack("I", _GDRVINFO) + bytes(192))
-        words = [answer[at : at + _NAME_BYTE].split(b"\0")[0].decode("utf-8", "replace") for at in range(4, 132, 32)]
-        name, version, firmware, bus = words
+        texts = [answer[at : at + _NAME_BYTE].split(b"\0")[0].decode("utf-8", "replace") for at in range(4, 132, 32)]
+        name, version, firmware, bus = texts
         return Driver(name, version, firmware, bus, struct.unpack_from("I", answer, 180)[0])
 
     def rate_mbps(self) -> int | None:

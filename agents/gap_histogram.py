@@ -78,11 +78,11 @@ class GapHistogram:
         self.transmit, self.receive = Direction(), Direction()
 
     def _busy(self, size_byte: int) -> int:
-        found = self._busy_ns.get(size_byte)
-        if found is None:
-            found = 0 if self._rate_mbps is None else busy_ns(size_byte, self._rate_mbps)
-            self._busy_ns[size_byte] = found
-        return found
+        busy = self._busy_ns.get(size_byte)
+        if busy is None:
+            busy = 0 if self._rate_mbps is None else busy_ns(size_byte, self._rate_mbps)
+            self._busy_ns[size_byte] = busy
+        return busy
 
     def _recorded(self, frames: Frames) -> Frames:
         """Without those from before the recording; once it has begun a clock that is set back drops none."""

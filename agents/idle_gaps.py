@@ -87,16 +87,16 @@ def _link(interface: str) -> tuple[Link, int | None]:
     """The interface, and its rate if the driver reports it."""
     links = Links()
     try:
-        found = links.link(interface)
+        link = links.link(interface)
     except OSError:
         raise AgentError(f"interface {interface} does not exist here: `ip link` lists all.", 2) from None
     finally:
         links.close()
     card = Ethtool(interface)
     try:
-        return found, card.rate_mbps()
+        return link, card.rate_mbps()
     except OSError:
-        return found, None
+        return link, None
     finally:
         card.close()
 

@@ -136,35 +136,35 @@ def kill_all(
     First by SIGTERM, and by SIGKILL after `patience_s`: a launcher that ends by itself gives its nodes back to the
     batch system, which holds them for one that was killed.
     """
-    mark, own = f"EEE_JOB={job}".encode(), str(os.getpid())
+    mark, own_number = f"EEE_JOB={job}".encode(), str(os.getpid())
     killed: set[str] = set()
     begun_s = time.monotonic()
     end_s = begun_s + _KILLING_S
     while time.monotonic() < end_s:
-        processes = [path for path in Path("/proc").iterdir() if path.name.isdigit() and path.name != own]
+        processes = [path for path in Path("/proc").iterdir() if path.name.isdigit() and path.name != own_number]
         seen = {path.name: of_job(path, mark, folder) for path in processes}
         if not any(of is not False for of in seen.values()):
             break
-        found = {number for number, of in seen.items() if of}
+        members = {number for number, of in seen.items() if of}
         patient = time.monotonic() < begun_s + patience_s
-        for number in found - killed if patient else found:
+        for number in members - killed if patient else members:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(number), signal.SIGTERM if patient else signal.SIGKILL)
-        killed |= found
+        killed |= members
         time.sleep(_AGAIN_S)  # they are not our children, and may be starting others: look again
     return len(killed)
 
 
 def fetched(folder: Path, patterns: Sequence[str]) -> dict[str, str]:
     """Files of the folder whose names match, as base64; what is longer than 64 MiB together is cut off."""
-    found, room = {}, _MOST_BYTE
+    contents, room = {}, _MOST_BYTE
     for path in sorted(folder.iterdir()):
         if path.is_file() and any(fnmatch.fnmatch(path.name, pattern) for pattern in patterns):
             with path.open("rb") as file:
                 data = file.read(room)
             room -= len(data)
-            found[path.name] = base64.b64encode(data).decode()
-    return found
+            contents[path.name] = base64.b64encode(data).decode()
+    return contents
 
 
 def say_parts(folder: Path, patterns: Sequence[str]) -> None:
@@ -197,9 +197,9 @@ def ignore_signals() -> None:
 def keep(job: Mapping[str, Any], folder: Path, lines: Lines) -> None:
     """Say what this node has, wait for the end, and answer what is fetched."""
     absent = missing(job["commands"], job["modules"])
-    found = {"folder": str(folder), "missing": absent, "unprepared": prepare(job["prepare"], folder)}
+    prepared = {"folder": str(folder), "missing": absent, "unprepared": prepare(job["prepare"], folder)}
     cpus = len(os.sched_getaffinity(0))
-    say({**found, "cpus": cpus, "user": getpass.getuser(), "uid": os.getuid()})
+    say({**prepared, "cpus": cpus, "user": getpass.getuser(), "uid": os.getuid()})
     order: dict[str, Any] | None = {}
     while order is not None and "fetch" not in order:
         if "begin" in order:

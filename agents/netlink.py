@@ -85,15 +85,15 @@ class Link:
 def parse_link(data: bytes) -> Link:
     """A link from the answer to RTM_GETLINK (struct ifinfomsg, then attributes)."""
     index = struct.unpack_from("i", data, 4)[0]
-    found = dict(attributes(data[16:]))
-    counters = struct.unpack_from(f"{len(_STATS64)}Q", found[23]) if 23 in found else ()
+    values = dict(attributes(data[16:]))
+    counters = struct.unpack_from(f"{len(_STATS64)}Q", values[23]) if 23 in values else ()
     return Link(
         index=index,
-        name=found[3].rstrip(b"\0").decode(),
-        up=bool(found.get(33, b"\0")[0]),
-        mac=found.get(1, b"").hex(":"),
-        mtu_byte=struct.unpack("I", found[4])[0],
-        carrier_changes=struct.unpack("I", found[35])[0] if 35 in found else 0,
+        name=values[3].rstrip(b"\0").decode(),
+        up=bool(values.get(33, b"\0")[0]),
+        mac=values.get(1, b"").hex(":"),
+        mtu_byte=struct.unpack("I", values[4])[0],
+        carrier_changes=struct.unpack("I", values[35])[0] if 35 in values else 0,
         counters=dict(zip(_STATS64, counters)),
     )
 
@@ -147,13 +147,13 @@ def parse_eee(data: bytes) -> Eee:
     In our modes the bitset's value is what is advertised and its mask what is supported; in the peer's the value is
     what it advertises (Documentation/networking/ethtool-netlink.rst, EEE_GET).
     """
-    found = dict(attributes(data[4:]))
-    ours, peers = found.get(2, b""), found.get(3, b"")
+    values = dict(attributes(data[4:]))
+    ours, peers = values.get(2, b""), values.get(3, b"")
     return Eee(
-        enabled=bool(found.get(5, b"\0")[0]),
-        active=bool(found.get(4, b"\0")[0]),
-        transmit_lpi=bool(found.get(6, b"\0")[0]),
-        hold_us=struct.unpack("I", found.get(7, bytes(4)))[0],
+        enabled=bool(values.get(5, b"\0")[0]),
+        active=bool(values.get(4, b"\0")[0]),
+        transmit_lpi=bool(values.get(6, b"\0")[0]),
+        hold_us=struct.unpack("I", values.get(7, bytes(4)))[0],
         supported=_bits(ours, 5),
         ours=_bits(ours, 4),
         peers=_bits(peers, 4),

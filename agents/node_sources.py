@@ -139,8 +139,8 @@ def cpu_source() -> Source:
 
     def read() -> list[Value]:
         with _PROC_STAT.open(encoding="ascii") as file:
-            words = file.readline().split()
-        return [int(word) * tick_s for word in words[1 : 1 + len(_CPU_MODES)]]
+            fields = file.readline().split()
+        return [int(word) * tick_s for word in fields[1 : 1 + len(_CPU_MODES)]]
 
     return Source("processors", series, read, facts={"cpus": os.cpu_count()})
 
@@ -154,7 +154,7 @@ def frequency_source() -> Source:
     series = tuple(Series("cpu_frequency_hertz", "Hz", f"{what} of all CPUs", {"of": what}) for what in names)
 
     def read() -> list[Value]:
-        found = [int(file.read_text(encoding="ascii")) * 1_000 for file in files]
-        return [sum(found) / len(found), min(found), max(found)]
+        rates_hertz = [int(file.read_text(encoding="ascii")) * 1_000 for file in files]
+        return [sum(rates_hertz) / len(rates_hertz), min(rates_hertz), max(rates_hertz)]
 
     return Source("frequency", series, read)

@@ -52,12 +52,12 @@ class EchoDelays:
     ) -> None:
         spacing = np.diff(probes.sent_us, prepend=np.nan)
         before = np.concatenate(([0.0], probes.burst_byte[:-1]))
-        gaps = [spacing - before * one.byte_us for one in path]
+        gaps = [spacing - before * transmitter.byte_us for transmitter in path]
         self._walk = EchoWalk(
             _view(np.array(gaps)),
             _view(probes.burst_byte),
-            _view(np.array([one.byte_us for one in path])),
-            [not one.card for one in path],
+            _view(np.array([transmitter.byte_us for transmitter in path])),
+            [not transmitter.card for transmitter in path],
             _view(later_us),
             kept.tolist(),
             float(ECHO_WIRE_BYTE),
@@ -81,8 +81,10 @@ class EchoDelays:
         answers: (candidates,). `least`: of the highest density, what that of one echo is at least.
         """
         scales = list(zip(noise_us.tolist(), error_us.tolist(), share.tolist(), repeat(least, len(share)), strict=True))
-        found = self._walk.log_likelihood(_sleepers(structure), _view(columns), _view(left_us), scales, self._late)
-        return np.array(found, dtype=np.float64)
+        likelihoods = self._walk.log_likelihood(
+            _sleepers(structure), _view(columns), _view(left_us), scales, self._late
+        )
+        return np.array(likelihoods, dtype=np.float64)
 
     def of(self, structure: Structure, column: Floats, share: float = 0.0) -> Floats:
         """Delay of each echo under one candidate, shape (echoes,)."""
@@ -112,5 +114,5 @@ def _sleepers(structure: Structure) -> Sequence[tuple[int, str, int]]:
 def behind_byte(wait_byte: Floats | float, burst_byte: Floats) -> Floats:
     """Bytes behind the echo of a burst until `wait_byte` have arrived, in whole frames."""
     frames = np.ceil(np.maximum(wait_byte - ECHO_WIRE_BYTE, 0.0) / _FULL_FRAME_BYTE)
-    found: Floats = np.minimum(frames * _FULL_FRAME_BYTE, burst_byte - ECHO_WIRE_BYTE)
-    return found
+    ahead_byte: Floats = np.minimum(frames * _FULL_FRAME_BYTE, burst_byte - ECHO_WIRE_BYTE)
+    return ahead_byte

@@ -76,7 +76,9 @@ class HostRise:
     def terms(self, gap_us: Floats) -> Floats:
         """One standard deviation in each uncertain direction, shape (directions, n)."""
         place = np.log(gap_us)
-        return np.array([np.interp(place, self.knots, one) for one in self.directions_us]).reshape(-1, len(place))
+        return np.array([np.interp(place, self.knots, direction_us) for direction_us in self.directions_us]).reshape(
+            -1, len(place)
+        )
 
     def log_prior(self, base_us: Floats, weights: Floats) -> Floats:
         """Log prior of the base and the weights of the terms, shape (candidates,)."""
@@ -100,14 +102,14 @@ def measured_rise(awake: Probes, trials_differ_us: float = 0.0) -> HostRise:
     """
     gap_us, rtt_us = _used(awake)
     place = np.log(gap_us)
-    best = min((_fit(place, rtt_us, knots, None) for knots in _KNOTS), key=lambda one: one.cost)
+    best = min((_fit(place, rtt_us, knots, None) for knots in _KNOTS), key=lambda line: line.cost)
     edges = np.unique(np.quantile(place, np.linspace(0.02, 0.98, _STEPS)))
     roughly = ((_fit(place, rtt_us, knots, edge, rounds=6), knots) for knots in _KNOTS_BY_STEP for edge in edges)
     stepped, knots = min(roughly, key=lambda pair: pair[0].cost)
     if stepped.edge is not None:
         near = place[np.argsort(np.abs(place - stepped.edge))[: len(place) // _STEPS]]
         finer = np.quantile(near, np.linspace(0.0, 1.0, _STEPS // 2))
-        stepped = min((_fit(place, rtt_us, knots, edge) for edge in finer), key=lambda one: one.cost)
+        stepped = min((_fit(place, rtt_us, knots, edge) for edge in finer), key=lambda line: line.cost)
     if stepped.cost < best.cost - _STEP_GAIN:
         best = stepped
     count = len(best.knots)
@@ -153,8 +155,8 @@ def rest_us(probes: Probes) -> Floats:
 
     An echo that left before the last answer came (`--since echo`) left hosts no rest: the least time that counts.
     """
-    found: Floats = np.maximum(probes.gap_us - np.concatenate(([np.nan], probes.rtt_us[:-1])), _LEAST_REST_US)
-    return found
+    rested: Floats = np.maximum(probes.gap_us - np.concatenate(([np.nan], probes.rtt_us[:-1])), _LEAST_REST_US)
+    return rested
 
 
 def _used(probes: Probes) -> tuple[Floats, Floats]:
@@ -174,7 +176,7 @@ def _scatter(rise_us: Floats, left_us: Floats, noise_us: float) -> float:
     parts = np.array_split(np.arange(len(rise_us)), stretches)
     squares = rise_us * rise_us
     power = np.array(
-        [[float((one * squares)[part].sum()) for part in parts] for one in (np.ones_like(weights), weights)]
+        [[float((weight * squares)[part].sum()) for part in parts] for weight in (np.ones_like(weights), weights)]
     )
     if not power.all():
         return 0.0

@@ -51,7 +51,7 @@ def _flaps(probes: Probes) -> list[str]:
     outages = _outages(probes)
     if not outages:
         return []
-    lasted = max(_lasted_s(probes, *one) for one in outages)
+    lasted = max(_lasted_s(probes, *outage) for outage in outages)
     times = "once" if len(outages) == 1 else f"{len(outages)} times"
     what = f"the path was dead {times}, for up to {lasted:.1f} s, as if a link had gone down"
     return [f"{what}: check for carrier changes, and try again with EEE off."]

@@ -57,18 +57,22 @@ def groups_of(
     """
     structure = drawn[0].structure
     pair = len(structure.groups) == 2
-    each = [one.by_group() for one in drawn]
-    which = ordered or (all(one.structure == structure for one in drawn) and known_members(path, structure))
+    each = [draw.by_group() for draw in drawn]
+    which = ordered or (all(draw.structure == structure for draw in drawn) and known_members(path, structure))
     members = [group.members for group in structure.groups]
     if pair and not ordered:
         wakes = [[float(np.median(times["wake_us"])) for times, _ in groups] for groups in each]
         which = which and len({first > second for first, second in wakes}) == 1
         if not which:
-            each = [one if first >= second else one[::-1] for one, (first, second) in zip(each, wakes, strict=True)]
+            each = [
+                pair_times if first >= second else pair_times[::-1]
+                for pair_times, (first, second) in zip(each, wakes, strict=True)
+            ]
             members = members if wakes[0][0] >= wakes[0][1] else members[::-1]
     weights = _standard([times for times, _ in each[0]], standard_us)
     intervals = [
-        _group(one, [groups[number] for groups in each], weights, apart=pair) for number, one in enumerate(members)
+        _group(places, [groups[number] for groups in each], weights, apart=pair)
+        for number, places in enumerate(members)
     ]
     for rival in rivals:
         intervals = [_standing_for(group, rival) for group in intervals]
@@ -80,7 +84,9 @@ def known_members(path: SleepPath, structure: Structure) -> bool:
     if len(structure.groups) != 1:
         return True
     members = structure.groups[0].members
-    others = [place for place, one in enumerate(path) if one.may_sleep is not False and place not in members]
+    others = [
+        place for place, transmitter in enumerate(path) if transmitter.may_sleep is not False and place not in members
+    ]
     return not others or all(path[place].may_sleep for place in members)
 
 
@@ -102,7 +108,9 @@ def _group(
         sums = [(draws["hold_us"] + draws["sleep_us"])[:, 0] for draws, _ in columns]
         longest_us = _bounded(sums, sums, apart).high
         times["sleep_us"] = Interval.about(times["sleep_us"].value, times["sleep_us"].low, longest_us)
-    return GroupFit(members, **{name: _with_value(one, first[name][:, 0], weights) for name, one in times.items()})
+    return GroupFit(
+        members, **{name: _with_value(interval, first[name][:, 0], weights) for name, interval in times.items()}
+    )
 
 
 def _standing_for(group: GroupFit, rival: Drawn) -> GroupFit:
@@ -111,7 +119,7 @@ def _standing_for(group: GroupFit, rival: Drawn) -> GroupFit:
     for name in TIMES["deep"]:
         interval: Interval = getattr(group, name)
         others = [_bounded([draws[name][:, 0]], [reach[name][:, 0]], apart=True) for draws, reach in rival.by_group()]
-        lowest, highest = min(one.low for one in others), max(one.high for one in others)
+        lowest, highest = min(interval.low for interval in others), max(interval.high for interval in others)
         times[name] = Interval(interval.value, min(interval.low, lowest), max(interval.high, highest))
     return replace(group, **times)
 
@@ -122,10 +130,10 @@ def _bounded(samples: Sequence[Floats], reaches: Sequence[Floats], apart: bool) 
     It contains how far the time can go. `apart`: it contains the interval of each of the samples, else that of all
     together and the reach of the first. The value is that of the first.
     """
-    parts = [of_samples(one) for one in (samples if apart else [np.concatenate(samples)])]
+    parts = [of_samples(sample) for sample in (samples if apart else [np.concatenate(samples)])]
     ends = np.concatenate(reaches if apart else reaches[:1])
-    low = min(float(ends.min()), *(one.low for one in parts))
-    high = max(float(ends.max()), *(one.high for one in parts))
+    low = min(float(ends.min()), *(interval.low for interval in parts))
+    high = max(float(ends.max()), *(interval.high for interval in parts))
     return Interval(parts[0].value, 0.0 if low < _ZERO_SHARE * high else low, high)
 
 

@@ -90,7 +90,7 @@ class Likelihood:
         kept[np.flatnonzero(kept)[:1]] = False  # how long its predecessor waited is unknown
         self.kept = kept
         self.rtt_us = (probes.rtt_us - trial_offsets_us(probes))[kept]
-        first_byte_us = max((one.byte_us for one in path), default=0.0)
+        first_byte_us = max((transmitter.byte_us for transmitter in path), default=0.0)
         self.gap_us = probes.gap_us[kept] - probes.burst_byte[np.flatnonzero(kept) - 1] * first_byte_us
         self.burst_byte = probes.burst_byte[kept]
         before_us = probes.rtt_us[np.flatnonzero(kept) - 1]
@@ -154,11 +154,11 @@ class Likelihood:
         if self._rises:
             inside &= (thetas[:, self._share] >= 0.0) & (thetas[:, self._share] <= 1.0)
         prior = self.rise.log_prior(thetas[:, 0], thetas[:, 2 : self._share]) + self.known_prior(structure, thetas)
-        found = np.full(len(thetas), -np.inf)
+        height = np.full(len(thetas), -np.inf)
         if inside.any():
-            found[inside] = prior[inside]
-            found[inside] += self._log_likelihood(structure, thetas[inside], sharp=sharp, forgiving=forgiving)
-        return found
+            height[inside] = prior[inside]
+            height[inside] += self._log_likelihood(structure, thetas[inside], sharp=sharp, forgiving=forgiving)
+        return height
 
     def known_prior(self, structure: Structure, thetas: Floats) -> Floats:
         """What is known of the times of groups that are ports alone, or cards alone; shape (candidates,)."""

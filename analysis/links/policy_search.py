@@ -60,11 +60,11 @@ def search(likelihood: Likelihood, structures: Iterable[Structure], random: np.r
     """The tops of all structures, and of those with two groups of one size that with both exchanged."""
     steps = steps_of(likelihood)
     first: list[Top] = []
-    for one in sorted(structures, key=lambda structure: len(structure.groups)):
+    for structure in sorted(structures, key=lambda structure: len(structure.groups)):
         good = any(top.height > likelihood.expected_height - _GOOD_FIT_GAP for top in first if top.structure.groups)
-        quick = good and len(one.groups) > 1
-        drawn = starts(likelihood, one, steps, _STARTS * max(len(one.groups), 1), random)
-        first.append(_annealed(likelihood, one, drawn, random, quick=quick))
+        quick = good and len(structure.groups) > 1
+        drawn = starts(likelihood, structure, steps, _STARTS * max(len(structure.groups), 1), random)
+        first.append(_annealed(likelihood, structure, drawn, random, quick=quick))
     for number in range(
         _MOST_REPEATS
     ):  # once in any case: a structure missed narrows what its rivals are claimed to be
@@ -178,8 +178,8 @@ def _swept(
     moves = _moves(likelihood, structure)
     low, high = likelihood.bounds(structure)
     swept = []
-    for one in thetas:
-        best, height = one, float(likelihood.log_probability(structure, one[None], sharp=sharp)[0])
+    for theta in thetas:
+        best, height = theta, float(likelihood.log_probability(structure, theta[None], sharp=sharp)[0])
         for _ in range(_MOST_SWEEPS):
             before = height
             for move in moves:

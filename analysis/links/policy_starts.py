@@ -68,7 +68,7 @@ def steps_of(likelihood: Likelihood) -> list[Step]:
     for gap_us in (likelihood.gap_us, likelihood.rested_us):
         order = np.argsort(gap_us)
         gap, rtt = gap_us[order], rtt_us[order]
-        own: list[tuple[float, Step]] = []
+        of_ts: list[tuple[float, Step]] = []
         for place in np.unique(np.linspace(0, len(gap) - 10, _EDGES).astype(int)):
             edge_us = float(gap[place]) if place else 0.0
             before, after, over = rtt[:place], rtt[place:], gap[place:] - edge_us
@@ -81,9 +81,9 @@ def steps_of(likelihood: Likelihood) -> list[Step]:
                 whole_us = max(float(np.median(after - rest)) - base_us, 0.0)
                 left = np.concatenate((before - base_us, after - rest - base_us - whole_us))
                 error = float(np.abs(left).sum())
-                own.append((error, (base_us, _scale(left), edge_us, float(sleep_us), whole_us, 0.0, 1.0)))
-        own.sort(key=lambda one: one[0])
-        steps += own[:_STEPS_KEPT]
+                of_ts.append((error, (base_us, _scale(left), edge_us, float(sleep_us), whole_us, 0.0, 1.0)))
+        of_ts.sort(key=lambda start: start[0])
+        steps += of_ts[:_STEPS_KEPT]
     steps += _pairs(likelihood, rtt_us, steps[0][1])
     return [step for _, step in steps]
 
@@ -113,13 +113,13 @@ def _pairs(likelihood: Likelihood, rtt_us: Floats, single: Step) -> list[tuple[f
             share = fast_us / whole_us if whole_us > 0 else 0.5
             step = (base_us, _scale(left), float(first_us), sleep_us, whole_us, float(second_us - first_us), share)
             pairs.append((float(np.abs(left).sum()), step))
-    pairs.sort(key=lambda one: one[0])
+    pairs.sort(key=lambda start: start[0])
     return pairs[:_STEPS_KEPT]
 
 
 def standard_ts_us(likelihood: Likelihood) -> float:
     """Ts of the standard at the speed of the path's slowest link."""
-    speed_mbps = 8.0 / max(one.byte_us for one in likelihood.path)
+    speed_mbps = 8.0 / max(transmitter.byte_us for transmitter in likelihood.path)
     return _TS_US[min(_TS_US, key=lambda mbps: abs(float(np.log(mbps / speed_mbps))))]
 
 
@@ -130,7 +130,7 @@ def _waiting(likelihood: Likelihood, count: int, step: Step) -> Floats:
     if asleep.sum() < 10:
         asleep = likelihood.gap_us >= np.median(likelihood.gap_us)
     rtt_us, burst = rtt_us[asleep], likelihood.burst_byte[asleep]
-    best, found = np.inf, np.array([step[4] / count, 0.0, float(np.median(burst))])
+    best, start = np.inf, np.array([step[4] / count, 0.0, float(np.median(burst))])
     for limit in np.quantile(burst, np.linspace(0.02, 0.98, 60)):
         small = burst < limit
         if not small.any() or small.all():
@@ -141,8 +141,8 @@ def _waiting(likelihood: Likelihood, count: int, step: Step) -> Floats:
         error = float(np.abs(rtt_us[small] - both).sum() + np.abs((rtt_us - filled_us)[~small] - wake).sum())
         if error < best:
             best = error
-            found = np.array([max(wake, 0.0) / count, max(both - wake, 0.0) / count, float(limit)])
-    return found
+            start = np.array([max(wake, 0.0) / count, max(both - wake, 0.0) / count, float(limit)])
+    return start
 
 
 def _times(structure: Structure, random: np.random.Generator, standard_us: float, step: Step) -> Floats:

@@ -45,7 +45,7 @@ class ProbedPath:
     @property
     def sleeps_nowhere(self) -> bool:
         """Whether no link of it can sleep."""
-        return all(one.may_sleep is False for one in self.transmitters)
+        return all(transmitter.may_sleep is False for transmitter in self.transmitters)
 
     def ends_of(self, members: Iterable[int]) -> tuple[str, ...]:
         """Names of transmitters."""
@@ -61,7 +61,7 @@ def shown_in(trial: Trial) -> Shown:
     except UnreadableFile as error:
         lose(trial.folder / EEE_FILE, error.line, f"it is left out: it {error.sentence}")
         return {}
-    usable = {name: one for name, one in content.items() if isinstance(one, dict) and _is_status(one)}
+    usable = {name: status for name, status in content.items() if isinstance(status, dict) and _is_status(status)}
     if len(usable) < len(content):
         lose(trial.folder / EEE_FILE, 0, "ports whose EEE is not said as yes, no or unknown are left out")
     return usable
@@ -90,7 +90,10 @@ def probed_path(
     if lab is None or not links:
         plain = plain_path()
         if streamed:
-            plain = tuple(replace(one, may_sleep=one.may_sleep if one.card else False) for one in plain)
+            plain = tuple(
+                replace(transmitter, may_sleep=transmitter.may_sleep if transmitter.card else False)
+                for transmitter in plain
+            )
         return ProbedPath(plain, unknown=("The path is unknown: two hosts at one switch are assumed.",))
     there = _sending(links, pair[0])
     back = _sending(links[::-1], pair[1])
@@ -151,9 +154,9 @@ def _sending(links: Sequence[Link], host: str) -> list[End]:
 def _in_force(shown: Shown, link: Link) -> bool | None:
     """Whether EEE is in force on a link: not if an end says so, or if it is off there."""
     states = [shown[str(end)] for end in (link.a, link.b) if str(end) in shown]
-    if any(one.get("active") is False or one.get("enabled") is False for one in states):
+    if any(status.get("active") is False or status.get("enabled") is False for status in states):
         return False
-    return True if any(one.get("active") for one in states) else None
+    return True if any(status.get("active") for status in states) else None
 
 
 def _byte_us(lab: Lab, link: Link, samples: RunSamples | None, trials: Sequence[Trial]) -> float:
@@ -163,8 +166,8 @@ def _byte_us(lab: Lab, link: Link, samples: RunSamples | None, trials: Sequence[
         ports = samples.table("ports")
         for end in (link.a, link.b):
             rows = ports.filter((pl.col("switch") == end.device) & (pl.col("port") == end.port) & pl.col("up"))
-            for one in trials:
-                inside = rows.filter((pl.col("received_ns") > one.begun_ns) & (pl.col("sent_ns") < one.ended_ns))
+            for trial in trials:
+                inside = rows.filter((pl.col("received_ns") > trial.begun_ns) & (pl.col("sent_ns") < trial.ended_ns))
                 rates += [rate for rate in inside["rate_mbps"].to_list() if rate]
     if not rates:
         rates = [host.rate_mbps for host in lab.hosts if host.name in (link.a.device, link.b.device)]
@@ -189,8 +192,8 @@ def _count(samples: RunSamples, port: End, column: str, trials: Sequence[Trial])
     if rows.is_empty():
         return None
     inside = [
-        rows.filter((pl.col("to_ns") > one.begun_ns) & (pl.col("from_ns") < one.ended_ns))[column].sum()
-        for one in trials
+        rows.filter((pl.col("to_ns") > trial.begun_ns) & (pl.col("from_ns") < trial.ended_ns))[column].sum()
+        for trial in trials
     ]
     return int(sum(inside))
 

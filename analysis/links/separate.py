@@ -40,11 +40,13 @@ class Alone:
 
     def on(self, path: SleepPath) -> tuple[SleepPath, Known | None]:
         """A path without the sleep of cards that do not, and the times of the others; None: nothing is known."""
-        devices = [(_device(one.end), one.card) for one in path]
+        devices = [(_device(transmitter.end), transmitter.card) for transmitter in path]
         awake = {name for name, card in devices if card and name in self.cards and self.cards[name] is None}
         kept = tuple(
-            replace(one, may_sleep=False) if one.may_sleep is None and _device(one.end) in awake else one
-            for one in path
+            replace(transmitter, may_sleep=False)
+            if transmitter.may_sleep is None and _device(transmitter.end) in awake
+            else transmitter
+            for transmitter in path
         )
         ports = next((self.ports[name] for name, card in devices if not card and name in self.ports), None)
         cards = [self.cards.get(name) for name, card in devices if card]
@@ -90,7 +92,7 @@ def is_open(link: LinkPolicy) -> bool:
 def _times(link: LinkPolicy) -> Times | None:
     """Those of a path with one group, whose members are known."""
     estimates = (link.hold_us, link.sleep_us, link.wake_us)
-    hold_us, sleep_us, wake_us = (None if one is None else one.interval for one in estimates)
+    hold_us, sleep_us, wake_us = (None if estimate is None else estimate.interval for estimate in estimates)
     plain = link.kind == "hold" and link.which and link.card_wake_us is None
     if not plain or hold_us is None or sleep_us is None or wake_us is None:
         return None

@@ -25,7 +25,7 @@ def fit_power(runs: Sequence[RunSamples], accuracy_share: float = 0.0) -> tuple[
     NotEnoughData if no device could be fitted.
     """
     labs = [lab_of_run(run.facts) for run in runs]
-    lab = next((one for one in labs if one is not None), None)
+    lab = next((described for described in labs if described is not None), None)
     metered = [_Metered(lab, run, meters_of(run)) for run in runs]
     families = {switch.name: switch.family for switch in lab.switches} if lab is not None else {}
     node_names = {host.name for host in lab.hosts} if lab is not None else set()
@@ -38,9 +38,9 @@ def fit_power(runs: Sequence[RunSamples], accuracy_share: float = 0.0) -> tuple[
         try:
             if device in families:
                 links = _links_at(lab, device)
-                found = [run.switch_windows(device) for run in seen]
-                windows = [window for one in found for window in one.windows]
-                doubts = [sentence for one in found for sentence in one.warnings]
+                by_run = [run.switch_windows(device) for run in seen]
+                windows = [window for windows_of_run in by_run for window in windows_of_run.windows]
+                doubts = [sentence for windows_of_run in by_run for sentence in windows_of_run.warnings]
                 ports = CabledPorts(len(links), 1e6 * sum(link.rate_mbps for link in links.values())) if links else None
                 fit = fit_switch_power(windows, step_watt, accuracy_share, cabled=ports)
                 switches[device] = switch_power(fit, families[device], doubts)
@@ -81,8 +81,8 @@ class _Metered:
         return self._readers[switch]
 
 
-def _estimate(found: Interval | None) -> Estimate | None:
-    return None if found is None else Estimate.of(found)
+def _estimate(interval: Interval | None) -> Estimate | None:
+    return None if interval is None else Estimate.of(interval)
 
 
 def _links_at(lab: Lab | None, switch: str) -> Mapping[str, Link]:
@@ -95,7 +95,7 @@ def _links_at(lab: Lab | None, switch: str) -> Mapping[str, Link]:
 
 def switch_power(fit: SwitchPowerFit, family: str, warnings: Sequence[str] = ()) -> SwitchPower:
     """A fit as a part of a calibration."""
-    ports = {kind: {mbps: _port_power(port) for mbps, port in one.items()} for kind, one in fit.ports.items()}
+    ports = {kind: {mbps: _port_power(port) for mbps, port in by_mbps.items()} for kind, by_mbps in fit.ports.items()}
     return SwitchPower(
         family=family,
         base_watt=Estimate.of(fit.base_watt),
@@ -145,13 +145,13 @@ def andujar_power(
 
 def _connected(switch: SwitchPower, links: Iterable[Link]) -> Sequence[PortPower]:
     """The power of each connected port at its rate, at the nearest rate that was measured; none if one was not."""
-    found = []
+    connected = []
     for link in links:
-        measured = {mbps: one for mbps, one in switch.ports_of(link.kind).items() if one.link_watt is not None}
+        measured = {mbps: port for mbps, port in switch.ports_of(link.kind).items() if port.link_watt is not None}
         if not measured:
             return ()
-        found.append(measured[min(measured, key=lambda mbps: abs(mbps - link.rate_mbps))])
-    return found
+        connected.append(measured[min(measured, key=lambda mbps: abs(mbps - link.rate_mbps))])
+    return connected
 
 
 def _four_states(switch: SwitchPower, ports: Sequence[PortPower], node: NodePower) -> AndujarFit:

@@ -81,7 +81,7 @@ def node_power(runs: Sequence[NodeRun], step_watt: float = 0.0, accuracy_share: 
                 by_program.setdefault(trial.program, []).extend(_means(run.meter, [trial]))
     believed = [_believed(values, program, warnings) for program, values in by_program.items()]
     means = [_mean(values, accuracy_share) for values in believed if len(values) > 1]
-    loaded = max(means, key=lambda one: one.value, default=None)
+    loaded = max(means, key=lambda mean: mean.value, default=None)
     if loaded is not None and loaded.value <= float(np.mean(idle)):
         loaded = None
     shared_watt = saved_watt.half_width * float(np.mean([asleep for _, asleep in windows]))
@@ -148,7 +148,7 @@ def _idle(run: NodeRun, saved: _Saved) -> Iterator[tuple[float, float]]:
 def _windows(meter: Meter, trials: Sequence[Trial], card: CardLink) -> list[tuple[int, StageWindow]]:
     """With the link's speed, in the order of time."""
     windows = []
-    for trial in sorted(trials, key=lambda one: one.begun_ns):
+    for trial in sorted(trials, key=lambda trial: trial.begun_ns):
         state = card.state(trial)
         try:
             power = mean_power(meter.series, trial.begun_ns, trial.ended_ns)

@@ -61,7 +61,7 @@ def stage_window(
     trial: Trial, power: MeanPower, ports: Mapping[str, PortCounts], carrying: Sequence[PortState] = ()
 ) -> StageWindow:
     """A trial's window; `carrying` are the ports that carried traffic."""
-    pps = [counted_pps(one.sent_bps, one.sent_pps) for one in carrying]
+    pps = [counted_pps(port.sent_bps, port.sent_pps) for port in carrying]
     return StageWindow(
         at_s=(trial.begun_ns + trial.ended_ns) / 2e9,
         power_watt=power.power_watt,
@@ -69,8 +69,8 @@ def stage_window(
         scatter_watt=power.scatter_watt,
         shown_watt=power.shown_watt,
         ports=ports,
-        rate_bps=sum(one.sent_bps for one in carrying),
-        rate_pps=None if None in pps else sum(one for one in pps if one is not None),
+        rate_bps=sum(port.sent_bps for port in carrying),
+        rate_pps=None if None in pps else sum(rate_pps for rate_pps in pps if rate_pps is not None),
     )
 
 
@@ -116,7 +116,7 @@ class _Windows:
         self.unsure = 0
 
     def of(self, trials: Sequence[Trial]) -> Iterator[StageWindow]:
-        for trial in sorted(trials, key=lambda one: one.begun_ns):
+        for trial in sorted(trials, key=lambda trial: trial.begun_ns):
             seen = self.ports.during(trial)
             try:
                 power = mean_power(self.meter.series, trial.begun_ns, trial.ended_ns)
@@ -127,7 +127,7 @@ class _Windows:
             if seen.asleep is None:
                 self.unsure += 1
                 continue
-            carrying = [one for one in seen.states.values() if one.carries]
+            carrying = [state for state in seen.states.values() if state.carries]
             yield stage_window(trial, power, self._counts(trial, seen, seen.asleep), carrying)
 
     def _counts(self, trial: Trial, seen: PortStates, asleep: Mapping[str, float]) -> Mapping[str, PortCounts]:

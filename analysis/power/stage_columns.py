@@ -102,13 +102,15 @@ def columns_of(windows: Sequence[StageWindow]) -> Columns:
 def speeds_of(windows: Sequence[StageWindow], kind: str) -> tuple[int, ...]:
     """Speeds, Mb/s, at which ports of a kind were ever up."""
     ports = [window.ports[kind] for window in windows if kind in window.ports]
-    return tuple(sorted({mbps for one in ports for mbps, count in one.up_by_mbps.items() if count > 0}))
+    return tuple(sorted({mbps for counts in ports for mbps, count in counts.up_by_mbps.items() if count > 0}))
 
 
 def set_speeds_of(windows: Sequence[StageWindow], kind: str) -> tuple[int, ...]:
     """Speeds, Mb/s, that enabled ports of a kind were ever set to; 0: they negotiate it."""
     ports = [window.ports[kind] for window in windows if kind in window.ports]
-    return tuple(sorted({mbps for one in ports for mbps, count in one.enabled_by_mbps.items() if count > 0})) or (0,)
+    return tuple(sorted({mbps for counts in ports for mbps, count in counts.enabled_by_mbps.items() if count > 0})) or (
+        0,
+    )
 
 
 def _counts(windows: Sequence[StageWindow], kind: str, count: Callable[[PortCounts], float]) -> list[float]:
@@ -124,45 +126,45 @@ def _add_links(columns: Columns, speeds: Mapping[str, tuple[int, ...]]) -> Seque
     hidden = []
     for kind, every in speeds.items():
         for mbps in every:
-            found = columns.add(
+            added = columns.add(
                 Name("link", kind, mbps),
-                _counts(columns.windows, kind, _at_speed(lambda one: one.up_by_mbps, mbps)),
+                _counts(columns.windows, kind, _at_speed(lambda counts: counts.up_by_mbps, mbps)),
             )
-            if not found:
+            if not added:
                 hidden.append(f"{mbps} Mb/s{of_kind(tuple(speeds), kind)}")
     columns.unknown += [
-        f"Ports at {words} were up in equal numbers, or together with others: their power is in the base and in theirs."
-        for words in hidden
+        f"Ports at {speed} were up in equal numbers, or together with others: their power is in the base and in theirs."
+        for speed in hidden
     ]
     return hidden
 
 
-def _add_stages(columns: Columns, kind: str, speeds: Sequence[int], words: str) -> None:
+def _add_stages(columns: Columns, kind: str, speeds: Sequence[int], where: str) -> None:
     windows = columns.windows
     for mbps in set_speeds_of(windows, kind):
-        at = f"{words} set to {mbps} Mb/s" if mbps else words
+        at = f"{where} set to {mbps} Mb/s" if mbps else where
         columns.add(
             Name("enabled", kind, mbps),
-            _counts(windows, kind, _at_speed(lambda one: one.enabled_by_mbps, mbps)),
+            _counts(windows, kind, _at_speed(lambda counts: counts.enabled_by_mbps, mbps)),
             f"No window had enabled ports{at} without link: the power of a link includes the enabled port."
             if speeds
             else f"All windows had equally many enabled ports{at}: their power is in the base.",
         )
     columns.add(
         Name("cabled", kind),
-        _counts(windows, kind, lambda one: one.cabled),
-        f"All windows had the same cables{words}: the power of a port that is cabled and shut is in the base.",
+        _counts(windows, kind, lambda counts: counts.cabled),
+        f"All windows had the same cables{where}: the power of a port that is cabled and shut is in the base.",
     )
     columns.add(
         Name("left", kind),
-        _counts(windows, kind, lambda one: one.left),
-        f"No port{words} was measured shut both before and after it was up: its residual power is unknown.",
+        _counts(windows, kind, lambda counts: counts.left),
+        f"No port{where} was measured shut both before and after it was up: its residual power is unknown.",
     )
     for mbps in speeds:
         columns.add(
             Name("lpi", kind, mbps),
-            _counts(windows, kind, _at_speed(lambda one: one.lpi_by_mbps, mbps)),
-            f"No windows differ in low-power idle of ports{words} at {mbps} Mb/s: measure with EEE on and off.",
+            _counts(windows, kind, _at_speed(lambda counts: counts.lpi_by_mbps, mbps)),
+            f"No windows differ in low-power idle of ports{where} at {mbps} Mb/s: measure with EEE on and off.",
         )
 
 
@@ -184,7 +186,7 @@ def _add_traffic(columns: Columns, speeds: Mapping[str, tuple[int, ...]]) -> Non
         columns.unknown.append("The switch does not count frames: the energy of a bit includes its share of a packet.")
     for kind, every in speeds.items():
         for mbps in every:
-            carrying = _counts(windows, kind, _at_speed(lambda one: one.carrying_by_mbps, mbps))
+            carrying = _counts(windows, kind, _at_speed(lambda counts: counts.carrying_by_mbps, mbps))
             if any(carrying):
                 columns.add(
                     Name("carrying", kind, mbps),

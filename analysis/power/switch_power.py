@@ -101,16 +101,16 @@ def fit_switch_power(
 
 
 def _cabled(windows: Sequence[StageWindow]) -> CabledPorts:
-    counts = [max(sum(one.cabled for one in window.ports.values()), _up(window)) for window in windows]
+    counts = [max(sum(kind.cabled for kind in window.ports.values()), _up(window)) for window in windows]
     rates = [
-        sum(mbps * count for one in window.ports.values() for mbps, count in one.up_by_mbps.items())
+        sum(mbps * count for kind in window.ports.values() for mbps, count in kind.up_by_mbps.items())
         for window in windows
     ]
     return CabledPorts(round(max(counts)), 1e6 * max(rates))
 
 
 def _up(window: StageWindow) -> float:
-    return sum(sum(one.up_by_mbps.values()) for one in window.ports.values())
+    return sum(sum(kind.up_by_mbps.values()) for kind in window.ports.values())
 
 
 def _refuse_blind_meter(windows: Sequence[StageWindow], columns: Columns, step_watt: float) -> None:

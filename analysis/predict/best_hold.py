@@ -52,8 +52,8 @@ def best_hold(predictor: Predictor, mode: WhatIf, bound_percent: float) -> BestH
     """Best hold for the mode of `mode`, whose own hold is ignored. The slowdown's value has to be within the bound."""
     quick = Predictor(predictor.profile, predictor.calibration, predictor.site, draws=_DRAWS)
     tried = [_with_hold(mode, hold_us) for hold_us in holds_us(predictor.gaps)]
-    answers = [quick.predict(one) for one in tried]
-    within = [one for one in answers if one.slowdown_percent.value <= bound_percent]
+    answers = [quick.predict(what_if) for what_if in tried]
+    within = [answer for answer in answers if answer.slowdown_percent.value <= bound_percent]
     best = min(within, key=_cost, default=None)
     off = predictor.predict(WhatIf("off", "off"))
     if best is None or _cost(best) >= _cost(off):

@@ -61,13 +61,13 @@ def cases_of(run: RunSamples, calibration: Calibration) -> Mapping[str, tuple[Ca
         if trial.what == "program" and trial.valid and factors.with_eee(factors.state_of(trial)):
             times.setdefault(factors.configuration_of(trial), []).append(time_of(trial))
     by_name = {configuration.name: configuration for configuration in times}
-    found: dict[str, list[Case]] = {}
+    cases_by_program: dict[str, list[Case]] = {}
     for profile in profiles_of(run, link_mbps(lab_of_run(run.facts))):
         configuration = by_name.get(profile.name)
         if configuration is not None and profile.call_count:
             eee_s = float(np.median(times[configuration]))
-            found.setdefault(configuration.placement, []).append(_case(profile, eee_s, calibration))
-    return {placement: tuple(cases) for placement, cases in found.items()}
+            cases_by_program.setdefault(configuration.placement, []).append(_case(profile, eee_s, calibration))
+    return {placement: tuple(cases) for placement, cases in cases_by_program.items()}
 
 
 def _case(profile: Profile, eee_s: float, calibration: Calibration) -> Case:
@@ -82,7 +82,7 @@ def case_of(profile: Profile, eee_s: float, policies: Mapping[Direction, Policy]
     wake = wake_run(profile, policies, eee_s) if policies and profile.gaps else None
     rounds = round_run(profile, policies, eee_s) if policies and len(profile.gaps) > 1 else None
     miwa = Run(profile.base_s.value, profile.call_count, profile.message_byte, profile.link_mbps * 1e6, eee_s)
-    hold_us = min((float(one.hold_us) for one in policies.values()), default=None)
+    hold_us = min((float(policy.hold_us) for policy in policies.values()), default=None)
     return Case(profile, eee_s, miwa, wake, rounds, hold_us)
 
 
@@ -114,8 +114,8 @@ def fit_run_time(
         raise NotEnoughData(" ".join(failures))
     first = cases[0].profile
     link = link_of(calibration, first, None)
-    names = [name for name, one in calibration.links.items() if one == link]
-    found = ProgramTime(
+    names = [name for name, policy in calibration.links.items() if policy == link]
+    models = ProgramTime(
         program=first.program,
         node_count=len(first.hosts),
         rank_count=first.rank_count,
@@ -125,7 +125,7 @@ def fit_run_time(
         wakes=wakes,
         rounds=rounds,
     )
-    return found, tuple(failures)
+    return models, tuple(failures)
 
 
 def _miwa(cases: Sequence[Case]) -> MiwaTime:
@@ -193,10 +193,10 @@ def _held_out(runs: Sequence[_OfModel], fit: Callable[[Sequence[_OfModel]], _Fit
         held_out = runs[part::_PARTS]
         fitted = [run for number, run in enumerate(runs) if number % _PARTS != part]
         try:
-            found = fit(fitted)
+            fit_of_rest = fit(fitted)
         except NotEnoughData:
             return None
-        estimated += [found.time_s(run) for run in held_out]
+        estimated += [fit_of_rest.time_s(run) for run in held_out]
         measured += [run.eee_s for run in held_out]
     return errors_of(estimated, measured) if measured else None
 

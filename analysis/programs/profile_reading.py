@@ -80,9 +80,9 @@ def _profile(config: Configuration, trials: Sequence[Trial], run: str, lab: str,
 def _last(trials: Sequence[Trial], read: Callable[[Trial], _T | None]) -> _T | None:
     """The result for the last trial that has one."""
     for trial in reversed(trials):
-        found = read(trial)
-        if found:
-            return found
+        value = read(trial)
+        if value:
+            return value
     return None
 
 
@@ -114,7 +114,7 @@ def _sent_byte(config: Configuration, traffic: Traffic | None, gaps: Mapping[str
     """Bytes that a node sent to other nodes, mean over nodes."""
     if traffic is not None:
         return _between_nodes(traffic.bytes, config.ranks_per_host) / len(config.hosts)
-    return float(np.mean([one.transmit.size_byte for one in gaps.values()])) if gaps else 0.0
+    return float(np.mean([node_gaps.transmit.size_byte for node_gaps in gaps.values()])) if gaps else 0.0
 
 
 def _between_nodes(matrix: Iterable[Iterable[float]], ranks_per_host: int) -> float:
@@ -134,12 +134,12 @@ def _traffic(trial: Trial) -> Traffic | None:
 
 
 def _all_gaps(trial: Trial) -> dict[str, NodeGaps]:
-    found = {}
+    by_node = {}
     for path in sorted(trial.folder.glob("gaps-*.jsonl")):
         gaps = read_gaps(path, *(trial.loop_ns or (trial.begun_ns, trial.ended_ns)))
         if gaps is not None:
-            found[path.stem.removeprefix("gaps-")] = gaps
-    return found
+            by_node[path.stem.removeprefix("gaps-")] = gaps
+    return by_node
 
 
 def read_gaps(path: Path, from_ns: int, to_ns: int) -> NodeGaps | None:

@@ -85,11 +85,11 @@ class Replay:
         random = np.random.default_rng(seed)
         receive = [_Leading.of(node.receive, rounds, replicas, random) for node in nodes]
         transmit = [_Leading.of(node.transmit, rounds, replicas, random) for node in nodes]
-        gaps_us = np.stack([one.gaps_us for one in receive], axis=-1)
+        gaps_us = np.stack([leading.gaps_us for leading in receive], axis=-1)
         recorded = _Simulation(
             scatter_us=gaps_us - np.median(gaps_us, axis=(0, 1)),
             receive_us=np.median(gaps_us, axis=(0, 1)),
-            transmit_us=np.array([float(np.median(one.gaps_us)) for one in transmit]),
+            transmit_us=np.array([float(np.median(leading.gaps_us)) for leading in transmit]),
             busy_us=np.array([node.receive.busy_us for node in nodes]) / rounds / (len(nodes) - 1),
         )
         simulation = recorded.without_waits()
@@ -102,7 +102,9 @@ class Replay:
         """
         rest_us: Floats = np.zeros(1)
         for direction, policy in policies.items():
-            waits = [policy.delay_us(one.rest_us[None, :]) @ one.rest_count for one in self.leading[direction]]
+            waits = [
+                policy.delay_us(leading.rest_us[None, :]) @ leading.rest_count for leading in self.leading[direction]
+            ]
             rest_us = rest_us + np.mean(waits, axis=0)
         # The first of three axes is that of draws; replicas and nodes follow.
         deeper = {

@@ -205,7 +205,7 @@ def _least(runs: Sequence[WakeRun], start: _Found | None = None) -> _Found:
 
     def error_of(point: Floats) -> tuple[float, float]:
         """Sum of squares, and the best serial."""
-        abreast, hidden_us = (float(one) for one in np.exp(np.clip(point, lowest, highest)))
+        abreast, hidden_us = (float(parameter) for parameter in np.exp(np.clip(point, lowest, highest)))
         each = [rounds * curve.seen_us(abreast, hidden_us) * 1e-6 / eee_s for rounds, curve, eee_s in curves]
         shape = np.array(each)[order]
         norm = float(shape @ shape)

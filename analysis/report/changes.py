@@ -50,7 +50,7 @@ class Change:
     @property
     def beside(self) -> str:
         """The rest of the state, in plain words; "" if it has nothing else."""
-        rest = tuple(one for one in self.point.state if one[0] not in self.factors)
+        rest = tuple(level for level in self.point.state if level[0] not in self.factors)
         return state_words(self.series.run.factors, rest) if rest else ""
 
     @property
@@ -63,11 +63,11 @@ class Change:
 def changes_of(data: ReportData) -> tuple[Change, ...]:
     """Every configuration in every state but its first, and with EEE on and off in each other state, in their order."""
     changes = []
-    for one in series_of(data, least=True):
-        for point in one.points:
-            bases = [base for base in one.points if _eee_alone(one, base, point)]
-            bases += [one.points[0]] if point is not one.points[0] and one.points[0] not in bases else []
-            changes += [change for base in bases if (change := _change(one, base, point)) is not None]
+    for program in series_of(data, least=True):
+        for point in program.points:
+            bases = [base for base in program.points if _eee_alone(program, base, point)]
+            bases += [program.points[0]] if point is not program.points[0] and program.points[0] not in bases else []
+            changes += [change for base in bases if (change := _change(program, base, point)) is not None]
     return tuple(changes)
 
 

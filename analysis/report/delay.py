@@ -121,7 +121,8 @@ def _paths(data: ReportData) -> list[_Path]:
 def _joined(echoes: Sequence[Echoes]) -> Echoes:
     none: Floats = np.array([], dtype=float)
     return Echoes(
-        np.concatenate([none, *(one.gap_us for one in echoes)]), np.concatenate([none, *(one.rtt_us for one in echoes)])
+        np.concatenate([none, *(part.gap_us for part in echoes)]),
+        np.concatenate([none, *(part.rtt_us for part in echoes)]),
     )
 
 
@@ -143,8 +144,8 @@ def _policy(hosts: tuple[str, ...], state: State, links: Mapping[str, LinkPolicy
         if name in links:
             return links[name]
     for name, link in links.items():
-        words = name.replace("-", " ").replace(":", " ").split()
-        if hosts and all(host in words for host in hosts):
+        names = name.replace("-", " ").replace(":", " ").split()
+        if hosts and all(host in names for host in hosts):
             return link
     return next(iter(links.values())) if len(links) == 1 else None
 
@@ -232,7 +233,7 @@ def _drawing(number: int, path: _Path) -> Drawing:
 
 def _corners(policy: LinkPolicy) -> Floats:
     """Points just before and after the edges of a policy, so that a line has its steps there."""
-    edges = [one.value for one in (policy.hold_us,) if one is not None]
+    edges = [edge.value for edge in (policy.hold_us,) if edge is not None]
     if policy.hold_us is not None and policy.deep_after_us is not None:
         edges.append(policy.hold_us.value + policy.deep_after_us.value)
     return np.array([edge * share for edge in edges for share in (0.99999, 1.00001)], dtype=float)

@@ -47,8 +47,8 @@ def added(intervals: Iterable[Interval]) -> Interval | None:
     kept = list(intervals)
     if not kept:
         return None
-    value = sum(one.value for one in kept)
-    half = math.sqrt(sum(one.half_width**2 for one in kept))
+    value = sum(interval.value for interval in kept)
+    half = math.sqrt(sum(interval.half_width**2 for interval in kept))
     return Interval.plus_minus(value, half)
 
 
@@ -71,8 +71,8 @@ def ratio(above: Interval, below: Interval) -> Interval:
 
 def repeated(values: Sequence[Interval]) -> Spread:
     """Median of repeated measurements, with the bar of their scatter, or of their own errors if that is wider."""
-    scatter = spread_of([one.value for one in values])
-    half = median(one.half_width for one in values) / math.sqrt(len(values))
+    scatter = spread_of([interval.value for interval in values])
+    half = median(interval.half_width for interval in values) / math.sqrt(len(values))
     middle = scatter.interval
     low, high = min(middle.low, middle.value - half), max(middle.high, middle.value + half)
     return Spread(Interval(middle.value, low, high), scatter.count)

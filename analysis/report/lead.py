@@ -24,11 +24,11 @@ def _over_gaps(data: ReportData) -> str:
     groups = over_gaps(data)
     name = max(groups, key=lambda key: len(groups[key]), default="")
     effects = groups.get(name, ())
-    with_interval = [one for one in effects if one.has_interval]
+    with_interval = [effect for effect in effects if effect.has_interval]
     if not with_interval:
         return ""
     name = placed(name)
-    worst = max(with_interval, key=lambda one: one.slower_percent.interval.value)
+    worst = max(with_interval, key=lambda effect: effect.slower_percent.interval.value)
     cost = worst.slower_percent.interval
     if cost.low <= 0:
         return f"EEE makes {name} no slower than its trials resolve ({_percent(cost.high)}){_most_saved(with_interval)}"
@@ -36,10 +36,10 @@ def _over_gaps(data: ReportData) -> str:
 
 
 def _most_saved(effects: Sequence[Effect]) -> str:
-    saved = [one.saved_percent for one in effects if one.saved_percent is not None]
+    saved = [effect.saved_percent for effect in effects if effect.saved_percent is not None]
     if not saved:
         return "; what it saves was not measured"
-    best = max(saved, key=lambda one: one.value)
+    best = max(saved, key=lambda percent: percent.value)
     if best.high <= 0:
         return f", and costs at least {_percent(-best.value)} more energy"
     if best.low <= 0:
@@ -49,11 +49,11 @@ def _most_saved(effects: Sequence[Effect]) -> str:
 
 def _of_eee(data: ReportData) -> str:
     """The configuration that EEE slows down most, of those that were repeated enough."""
-    changes = [one for one in changes_of(data) if one.of_eee]
-    with_interval = [one for one in changes if one.time.has_interval]
+    changes = [change for change in changes_of(data) if change.of_eee]
+    with_interval = [change for change in changes if change.time.has_interval]
     if not changes:
         return ""
-    worst = max(with_interval or changes, key=lambda one: one.slower_percent.value)
+    worst = max(with_interval or changes, key=lambda change: change.slower_percent.value)
     if not with_interval:
         size = f"{worst.slower_percent.value:+.2g} % in {worst.time.blocks} block{'s' * (worst.time.blocks > 1)}"
         return f"What EEE costs {placed(worst.name)} is not known yet: {size} may be chance"
@@ -62,26 +62,26 @@ def _of_eee(data: ReportData) -> str:
 
 def _of_others(data: ReportData) -> str:
     """The setting with the largest saving in time lost or won, where EEE was not switched."""
-    with_interval = [one for one in changes_of(data) if one.time.has_interval and not one.of_eee]
+    with_interval = [change for change in changes_of(data) if change.time.has_interval and not change.of_eee]
     if not with_interval:
         return ""
-    worst = max(with_interval, key=lambda one: abs(one.slower_percent.value))
-    changed = tuple(one for one in worst.point.state if one not in worst.base.state)
+    worst = max(with_interval, key=lambda change: abs(change.slower_percent.value))
+    changed = tuple(level for level in worst.point.state if level not in worst.base.state)
     setting = state_words(worst.series.run.factors, changed)
     return f"With {setting}, {placed(worst.name)} is {_slower(worst)}{_energy(worst)}"
 
 
-def _slower(one: Change) -> str:
-    cost = one.slower_percent
+def _slower(change: Change) -> str:
+    cost = change.slower_percent
     if cost.low > 0:
         return f"{_percent(cost.value)} slower"
     if cost.high < 0:
         return f"{_percent(-cost.value)} faster"
-    return f"no slower than {one.time.blocks} blocks resolve ({_percent(cost.high)})"
+    return f"no slower than {change.time.blocks} blocks resolve ({_percent(cost.high)})"
 
 
-def _energy(one: Change) -> str:
-    saved = one.saved_percent
+def _energy(change: Change) -> str:
+    saved = change.saved_percent
     if saved is None:
         return "; what it saves was not measured"
     if saved.low <= 0 <= saved.high:

@@ -91,21 +91,21 @@ def _figures(runs: Iterable[RunData]) -> Sequence[str]:
 def _launched(runs: Iterable[RunData]) -> list[str]:
     """The launcher of the last program's experiment, as its options; none for the usual one."""
     program = _program(runs)
-    launcher, words = (str(program.get(name) or "") for name in ("launcher", "launcher_words"))
+    launcher, extra = (str(program.get(name) or "") for name in ("launcher", "launcher_words"))
     options = ["--launcher", launcher] if launcher not in ("", "openmpi") else []
-    return [*options, "--launcher-words", words] if words else options
+    return [*options, "--launcher-words", extra] if extra else options
 
 
 def _program(runs: Iterable[RunData]) -> Mapping[str, Any]:
     """The last program, as its experiment has it."""
-    found: Mapping[str, Any] = {}
+    last: Mapping[str, Any] = {}
     for run in runs:
         experiment = run.facts.get("experiment")
         measure = experiment.get("measure") if isinstance(experiment, Mapping) else None
         program = measure.get("program") if isinstance(measure, Mapping) else None
         if isinstance(program, Mapping):
-            found = program
-    return found
+            last = program
+    return last
 
 
 def _constants(trial: Trial) -> list[str]:

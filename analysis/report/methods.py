@@ -56,7 +56,7 @@ def _lab(run: RunData, lab: Lab | None) -> str:
     name = str(run.facts.get("lab", "?"))
     if lab is None:
         return f"The lab was {name}, whose inventory is not on this machine."
-    models = Counter(one.model or str(one.family).replace("_", " ") for one in lab.switches)
+    models = Counter(switch.model or str(switch.family).replace("_", " ") for switch in lab.switches)
     switches = listed([f"{count} {model}" for model, count in models.items()])
     speeds = sorted({host.rate_mbps for host in lab.hosts})
     at = f" at {listed([f'{mbps:,}' for mbps in speeds])} Mb/s" if speeds else ""
@@ -78,7 +78,7 @@ def _measured(measure: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name} ran on {where}{f' ({fixed})' if fixed else ''}."
     probe = _mapping(measure.get("probe"))
     if probe:
-        gaps = [gap for one in _list(probe.get("gap_us")) if (gap := _number(one))]
+        gaps = [gap for bound in _list(probe.get("gap_us")) if (gap := _number(bound))]
         pauses = f" after pauses of {' to '.join(gaps)} µs" if len(gaps) == 2 else ""
         yield f"Each trial sent {probe.get('count')} echoes from {probe.get('from')} to {probe.get('to')}{pauses}."
     for kind in ("idle", "power"):
@@ -90,7 +90,9 @@ def _measured(measure: Mapping[str, Any]) -> Iterator[str]:
 def _design(experiment: Mapping[str, Any]) -> Iterator[str]:
     factors = _mapping(experiment.get("factors"))
     if factors:
-        each = (f"{name} ({', '.join(map(str, _list(_mapping(one).get('levels'))))})" for name, one in factors.items())
+        each = (
+            f"{name} ({', '.join(map(str, _list(_mapping(factor).get('levels'))))})" for name, factor in factors.items()
+        )
         yield f"Varied were {listed(list(each), 8)}."
     blocks, repetitions = experiment.get("blocks"), experiment.get("repetitions", 1)
     if isinstance(blocks, int):
@@ -156,7 +158,7 @@ def _software(runs: Sequence[RunData], kernels: Mapping[str, list[str]]) -> Iter
         yield f"Programs were started by launcher {fact.get('name')}{f', {version}' if version else ''}."
     for what, names_by in (("Firmware of the switches", _firmwares(runs)), ("Kernel of the hosts", kernels)):
         if names_by:
-            yield f"{what}: {'; '.join(f'{one} ({listed(names, 8)})' for one, names in names_by.items())}."
+            yield f"{what}: {'; '.join(f'{text} ({listed(names, 8)})' for text, names in names_by.items())}."
     for run in runs:
         yield from _changed_firmware(run)
 

@@ -35,14 +35,14 @@ def networks(data: ReportData) -> Section | Missing:
         return Missing(title, why, sweep_command(data, "eee=on,off", "--gaps", "--traffic"))
     if data.calibration is None:
         return Missing(title, "no calibration was given.", fit_command(data))
-    profile = max(profiles, key=lambda one: one.base_s.value)
+    profile = max(profiles, key=lambda profile: profile.base_s.value)
     drawings, rows = [], []
     warnings: dict[str, None] = {}
     for nodes, networks_of in _CASES:
         predictions = _predicted(profile, data.calibration, networks_of)
         drawings += [_drawing(profile, nodes, networks_of, predictions, what) for what in ("network", "system")]
-        rows += [_row(one) for one in predictions]
-        warnings |= dict.fromkeys(warning for one in predictions for warning in one.warnings)
+        rows += [_row(prediction) for prediction in predictions]
+        warnings |= dict.fromkeys(warning for prediction in predictions for warning in prediction.warnings)
     columns = (
         Column("network"),
         Column("links"),
@@ -70,7 +70,7 @@ def _drawing(
     profile: Profile, nodes: str, where: Sequence[Topology], predictions: Sequence[Prediction], what: str
 ) -> Drawing:
     """Markers show the family, their filling how links sleep."""
-    families = {one.name: one.family for one in where}
+    families = {network.name: network.family for network in where}
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
@@ -78,11 +78,17 @@ def _drawing(
         for place, family in enumerate(_FAMILIES):
             style = series_style(place)
             for asked, fill in zip(_ASKED_SETTINGS, fills, strict=True):
-                points = [one for one in predictions if families[one.where] == family and one.what_if == asked]
-                joule = [one.network_joule if what == "network" else one.all_joule for one in points]
+                points = [
+                    prediction
+                    for prediction in predictions
+                    if families[prediction.where] == family and prediction.what_if == asked
+                ]
+                joule = [
+                    prediction.network_joule if what == "network" else prediction.all_joule for prediction in points
+                ]
                 axes.plot(
-                    [one.value / 1e3 for one in joule if one is not None],
-                    [point.time_s.value for point, one in zip(points, joule, strict=True) if one is not None],
+                    [joules.value / 1e3 for joules in joule if joules is not None],
+                    [point.time_s.value for point, joules in zip(points, joule, strict=True) if joules is not None],
                     ls="none",
                     marker=style.marker,
                     color=style.colour,
@@ -101,14 +107,14 @@ def _drawing(
     return draw(f"networks-{nodes}-{what}", title, caption, paint, height_inch=3.0)
 
 
-def _row(one: Prediction) -> tuple[Cell, ...]:
-    name = _NAMES[_ASKED_SETTINGS.index(one.what_if)]
+def _row(prediction: Prediction) -> tuple[Cell, ...]:
+    name = _NAMES[_ASKED_SETTINGS.index(prediction.what_if)]
     return (
-        one.where,
+        prediction.where,
         name,
-        one.time_s,
-        one.slowdown_percent,
-        one.network_joule,
-        one.all_joule,
-        one.saved_percent,
+        prediction.time_s,
+        prediction.slowdown_percent,
+        prediction.network_joule,
+        prediction.all_joule,
+        prediction.saved_percent,
     )

@@ -58,8 +58,8 @@ def _drawing(name: str, pairs: list[Pair], model: ProgramTime | None) -> Drawing
         style = series_style(0)
         axes.errorbar(
             idle_us / 1e3,
-            [one.interval.value for one in spreads],
-            error_bars(one.interval for one in spreads),
+            [spread.interval.value for spread in spreads],
+            error_bars(spread.interval for spread in spreads),
             color=style.colour,
             marker=style.marker,
             ls="none",
@@ -87,7 +87,7 @@ def _drawing(name: str, pairs: list[Pair], model: ProgramTime | None) -> Drawing
             f" Curve: R² = {model.miwa.explained_fraction:.3f}, residual {model.miwa.residual_us:.1f} µs, from "
             f"{model.configuration_count} configurations."
         )
-    caption = f"{name}, {len(pairs)} configurations. {bars_text([one.count for one in spreads])}{goodness}"
+    caption = f"{name}, {len(pairs)} configurations. {bars_text([spread.count for spread in spreads])}{goodness}"
     return draw(f"overhead-{file_name(name)}", f"Overhead of EEE, {name}", caption, paint)
 
 

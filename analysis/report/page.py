@@ -90,7 +90,7 @@ def report_of(data: ReportData, progress: Progress = NOBODY) -> Report:
         made.append(section(data))
     compared = difference(data)
     first = () if compared is None else (compared,)
-    sections = (*first, *(one for one in made if isinstance(one, Section)))
+    sections = (*first, *(section for section in made if isinstance(section, Section)))
     lead, lead_table = headline(data) or (None, None)
     progress.step("")
     return Report(
@@ -99,7 +99,7 @@ def report_of(data: ReportData, progress: Progress = NOBODY) -> Report:
         lead_table,
         sections,
         doubts_of(sections),
-        tuple(one for one in made if isinstance(one, Missing)),
+        tuple(section for section in made if isinstance(section, Missing)),
         references_of(data, [section.name for section in sections]),
         data.watts_note,
     )
@@ -128,7 +128,7 @@ def render(report: Report, title: str, made: str, *last: str) -> str:
         lstrip_blocks=True,
     )
     numbers = {drawing.name: number for number, drawing in enumerate(report.drawings, start=1)}
-    linked = [(one, _link(one, report, numbers)) for one in report.findings]
+    linked = [(finding, _link(finding, report, numbers)) for finding in report.findings]
     return jinja.get_template("page.html.j2").render(
         title=title,
         made=made,
@@ -137,7 +137,7 @@ def render(report: Report, title: str, made: str, *last: str) -> str:
         more_findings=linked[_FIRST:],
         body=[section for section in report.sections if section.name not in last],
         provenance=[section for section in report.sections if section.name in last],
-        doubt_counts={one.section: len(one.sentences) for one in report.doubts},
+        doubt_counts={doubt.section: len(doubt.sentences) for doubt in report.doubts},
         numbers=numbers,
     )
 

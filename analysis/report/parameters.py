@@ -34,12 +34,16 @@ def parameters(data: ReportData) -> Section | Missing:
     labs = {str(run.facts.get("lab", "")) for run in data.runs}
     if calibration.lab not in labs:
         warnings.append(f"The calibration is of lab {calibration.lab}, the runs are of another lab.")
-    unknown = [f"{name}: {one}" for name, switch in calibration.power.switches.items() for one in switch.unknown]
+    unknown = [
+        f"{name}: {sentence}" for name, switch in calibration.power.switches.items() for sentence in switch.unknown
+    ]
     unknown += _by_sentence({name: node.unknown for name, node in calibration.power.nodes.items()})
-    doubts = [f"{name}: {one}" for name, switch in calibration.power.switches.items() for one in switch.warnings]
-    doubts += [f"{name}: {one}" for name, node in calibration.power.nodes.items() for one in node.warnings]
+    doubts = [
+        f"{name}: {sentence}" for name, switch in calibration.power.switches.items() for sentence in switch.warnings
+    ]
+    doubts += [f"{name}: {sentence}" for name, node in calibration.power.nodes.items() for sentence in node.warnings]
     links = calibration.links.items()
-    symptoms = [f"{name}: {one}" for name, link in links for one in (*link.symptoms, *link.unknown)]
+    symptoms = [f"{name}: {sentence}" for name, link in links for sentence in (*link.symptoms, *link.unknown)]
     text = f"Values with 95 % intervals, fitted {calibration.made} on lab {calibration.lab}."
     kept = tuple(table for table in tables if table.rows)
     if any(switch.bit_picojoule is not None for switch in calibration.power.switches.values()):
@@ -95,12 +99,12 @@ def _row(owner: str, key: str, value: object, prefix: str) -> Iterator[tuple[Cel
     elif isinstance(value, BaseModel):
         yield from _rows(owner, value, f"{prefix}{text}: ")
     elif isinstance(value, dict):
-        for inner, one in value.items():
+        for inner, part in value.items():
             name = f"{text} {inner:,} {unit}" if isinstance(inner, int) else f"{text} {inner}"
-            if isinstance(one, BaseModel):
-                yield from _rows(owner, one, f"{prefix}{name.strip()}: ")
+            if isinstance(part, BaseModel):
+                yield from _rows(owner, part, f"{prefix}{name.strip()}: ")
             else:
-                for below, deepest in one.items():
+                for below, deepest in part.items():
                     yield from _rows(owner, deepest, f"{prefix}{name} at {below:,} Mb/s: ")
     elif isinstance(value, bool):
         yield owner, f"{prefix}{text}", "", "yes" if value else "no"

@@ -33,7 +33,7 @@ class Reference:
 
 def references_of(data: ReportData, sections: Collection[str]) -> tuple[Reference, ...]:
     """Those that a report rests on, in the order of the table."""
-    return tuple(one for one in REFERENCES if one.used(data, sections))
+    return tuple(reference for reference in REFERENCES if reference.used(data, sections))
 
 
 def save_bibtex(references: Collection[Reference], folder: Path) -> Path:
@@ -41,7 +41,7 @@ def save_bibtex(references: Collection[Reference], folder: Path) -> Path:
     path = folder / "references.bib"
     try:
         folder.mkdir(exist_ok=True)
-        path.write_text("\n".join(one.bibtex for one in references), encoding="ascii")
+        path.write_text("\n".join(reference.bibtex for reference in references), encoding="ascii")
     except OSError as error:
         raise LabError(f"{path} cannot be written ({error.strerror}): check its permissions and free space.") from error
     return path
@@ -70,7 +70,7 @@ def _of_andujar(data: ReportData, sections: Collection[str]) -> bool:
 
 
 def _blocks(data: ReportData) -> list[int]:
-    return [one.time.blocks for one in changes_of(data) if one.time.has_interval]
+    return [change.time.blocks for change in changes_of(data) if change.time.has_interval]
 
 
 REFERENCES: Final = (

@@ -46,12 +46,14 @@ def figures_of(data: ReportData) -> list[Figure]:
     """All of them, changes first."""
     changes = changes_of(data)
     tables = {run.name: _tables(run) for run in data.runs}
-    configurations = [key[0] for own in tables.values() for key in own]
+    configurations = [key[0] for table in tables.values() for key in table]
     names = short_names(list(dict.fromkeys(configurations)))
     figures = [figure for change in changes for figure in _of_change(data, change, tables, names)]
     for run in data.runs:
-        figures += [one for key, table in tables[run.name].items() for one in _values(data, run, key, table, names)]
-    return [*figures, *(one for run in data.runs for one in _counts(data, run))]
+        figures += [
+            figure for key, table in tables[run.name].items() for figure in _values(data, run, key, table, names)
+        ]
+    return [*figures, *(figure for run in data.runs for figure in _counts(data, run))]
 
 
 def _tables(run: RunData) -> dict[_Key, _Table]:

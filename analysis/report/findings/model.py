@@ -26,7 +26,7 @@ def model(data: ReportData) -> Finding:
 
 
 def _errors(program: ProgramTime) -> str:
-    ours = min(_ours(program), key=lambda one: one.mean_percent, default=None)
+    ours = min(_ours(program), key=lambda error: error.mean_percent, default=None)
     miwa = program.miwa.error if program.miwa is not None else None
     if miwa is not None and not miwa.held_out:
         miwa = None
@@ -46,5 +46,5 @@ def _errors(program: ProgramTime) -> str:
 
 def _ours(program: ProgramTime) -> list[RunTimeError]:
     fits = (program.wakes, program.rounds)
-    errors = (one.error for one in fits if one is not None)
+    errors = (fit.error for fit in fits if fit is not None)
     return [error for error in errors if error is not None and error.held_out]

@@ -56,8 +56,8 @@ def _cards(nodes: Mapping[str, NodePower]) -> str:
     ]
     if not savings:
         return ""
-    name, saved = min(savings, key=lambda one: one[1].half_width)
-    others = {other: one.value for other, one in savings if other != name}
+    name, saved = min(savings, key=lambda saving: saving[1].half_width)
+    others = {other: watts.value for other, watts in savings if other != name}
     return f"The card of {name} saves {with_unit(saved, 'W')} asleep{_of_others(others)}."
 
 
@@ -70,7 +70,7 @@ def _of_others(watts: Mapping[str, float]) -> str:
 
 def _active(port: PortPower) -> Interval | None:
     """An enabled port with its link up, without what low power does not reduce."""
-    kept = [one.interval for one in (port.enabled_watt, port.link_watt) if one is not None]
+    kept = [part.interval for part in (port.enabled_watt, port.link_watt) if part is not None]
     return added(kept) if port.link_watt is not None else None
 
 
