@@ -15,12 +15,12 @@ _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 def exposition(series: Sequence[Series], values: Sequence[Value]) -> str:
     """The text format: one family a name, each with HELP and TYPE once; what has no value is left out."""
     families: dict[str, list[str]] = {}
-    for one, value in zip(series, values):
-        name = PREFIX + one.name
+    for metric, value in zip(series, values):
+        name = PREFIX + metric.name
         if name not in families:
-            families[name] = [f"# HELP {name} {_escaped(one.means, quote=False)}", f"# TYPE {name} {one.kind}"]
+            families[name] = [f"# HELP {name} {_escaped(metric.means, quote=False)}", f"# TYPE {name} {metric.kind}"]
         if value is not None:
-            labels = ",".join(f'{key}="{_escaped(text, quote=True)}"' for key, text in sorted(one.labels.items()))
+            labels = ",".join(f'{key}="{_escaped(text, quote=True)}"' for key, text in sorted(metric.labels.items()))
             families[name].append(f"{name}{{{labels}}} {value!r}" if labels else f"{name} {value!r}")
     return "".join(f"{line}\n" for lines in families.values() if len(lines) > 2 for line in lines)
 

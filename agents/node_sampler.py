@@ -55,16 +55,16 @@ def _checked(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _sources(given: argparse.Namespace) -> list[Source]:
-    found = []
+    sources = []
     for interface in dict.fromkeys(given.interfaces):
         try:
-            found.append(card_source(interface))
+            sources.append(card_source(interface))
         except OSError:
             raise AgentError(f"interface {interface} does not exist here: `ip link` lists all.", 2) from None
-        found += [eee_source(interface), lpi_source(interface)]
-    found += [cpu_source(), frequency_source(), rapl_source(), ipmi_source(given.power_every_s)]
+        sources += [eee_source(interface), lpi_source(interface)]
+    sources += [cpu_source(), frequency_source(), rapl_source(), ipmi_source(given.power_every_s)]
     if given.redfish:
-        found.append(
+        sources.append(
             redfish_source(
                 given.redfish,
                 given.redfish_credentials,
@@ -72,7 +72,7 @@ def _sources(given: argparse.Namespace) -> list[Source]:
                 every_s=given.power_every_s,
             )
         )
-    return found
+    return sources
 
 
 class Sampler:

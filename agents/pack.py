@@ -28,7 +28,7 @@ exec(compile({text!r}, "agents/{agent}.py", "exec"))
 
 def _imported(text: str) -> list[str]:
     """Modules of this folder that a module imports, in their order: "stream", "echo.plan"."""
-    found: list[str] = []
+    modules: list[str] = []
     for node in ast.walk(ast.parse(text)):
         if not isinstance(node, ast.ImportFrom):
             continue
@@ -36,10 +36,10 @@ def _imported(text: str) -> list[str]:
             continue
         inside = str(node.module).split(".")[2:]
         if _FOLDER.joinpath(*inside).is_dir():
-            found += [".".join([*inside, alias.name]) for alias in node.names]
+            modules += [".".join([*inside, alias.name]) for alias in node.names]
         else:
-            found.append(".".join(inside))
-    return found
+            modules.append(".".join(inside))
+    return modules
 
 
 def _in_order(text: str, done: dict[str, str]) -> None:

@@ -71,8 +71,8 @@ def _with_hold(mode: WhatIf, hold_us: float) -> WhatIf:
     return replace(mode, mode=asked, hold_us=hold_us, text=f"{asked},hold_us={hold_us:g}")
 
 
-def _cost(one: Prediction) -> float:
+def _cost(prediction: Prediction) -> float:
     """Joules of the network; if unknown, the share of time in low power, negative."""
-    if one.network_joule is not None:
-        return one.network_joule.value
-    return -one.rest_percent.value
+    if prediction.network_joule is not None:
+        return prediction.network_joule.value
+    return -prediction.rest_percent.value

@@ -126,7 +126,7 @@ def switch_power_of(calibration: Calibration, name: str, family: str) -> SwitchP
     switches = calibration.power.switches
     if name in switches:
         return switches[name]
-    return next((one for key, one in switches.items() if family and family in (one.family, key)), None)
+    return next((power for key, power in switches.items() if family and family in (power.family, key)), None)
 
 
 def _port_watt(

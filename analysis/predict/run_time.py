@@ -91,9 +91,10 @@ class RunTime:
 
 def program_time(calibration: Calibration, profile: Profile) -> ProgramTime | None:
     """The models fitted for this program at this placement."""
-    for one in calibration.run_time.values():
-        if (one.program, one.node_count, one.rank_count) == (profile.program, len(profile.hosts), profile.rank_count):
-            return one
+    measured = profile.program, len(profile.hosts), profile.rank_count
+    for model in calibration.run_time.values():
+        if (model.program, model.node_count, model.rank_count) == measured:
+            return model
     return None
 
 

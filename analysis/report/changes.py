@@ -71,16 +71,18 @@ def changes_of(data: ReportData) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-def _change(one: Series, base: StatePoint, point: StatePoint) -> Change | None:
+def _change(program: Series, base: StatePoint, point: StatePoint) -> Change | None:
     time = compared(base, point)
     if time is None:
         return None
-    return Change(one, base, point, time, percent_of(time), saved_percent_of(base, point))
+    return Change(program, base, point, time, percent_of(time), saved_percent_of(base, point))
 
 
-def _eee_alone(one: Series, base: StatePoint, point: StatePoint) -> bool:
+def _eee_alone(program: Series, base: StatePoint, point: StatePoint) -> bool:
     differ = [(name, level) for name, level in point.state if (name, level) not in base.state]
-    return bool(differ) and all(one.run.factors.kind(name) == "eee" and level in ("on", True) for name, level in differ)
+    return bool(differ) and all(
+        program.run.factors.kind(name) == "eee" and level in ("on", True) for name, level in differ
+    )
 
 
 def percent_of(time: Comparison) -> Interval:

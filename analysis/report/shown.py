@@ -70,7 +70,7 @@ def _tables(run: RunData) -> dict[_Key, _Table]:
 def _of_trial(run: RunData, trial: Trial, meters: Sequence[Meter]) -> dict[str, tuple[float, str]]:
     energy = energy_of_trial(run, trial, meters) if meters else None
     program_figures = {
-        name: (one.value, one.unit) for name, one in trial.figures.items() if name != run_time_name(trial)
+        name: (figure.value, figure.unit) for name, figure in trial.figures.items() if name != run_time_name(trial)
     }
     figures = {"time": (run_time_s(trial), "s")}
     if energy is not None and energy.network_joule is not None and energy.network_watt is not None:
@@ -79,18 +79,32 @@ def _of_trial(run: RunData, trial: Trial, meters: Sequence[Meter]) -> dict[str, 
 
 
 def _of_change(
-    data: ReportData, one: Change, tables: Mapping[str, Mapping[_Key, _Table]], names: Mapping[Configuration, str]
+    data: ReportData,
+    state_change: Change,
+    tables: Mapping[str, Mapping[_Key, _Table]],
+    names: Mapping[Configuration, str],
 ) -> Iterator[Figure]:
-    run, configuration = one.series.run, one.series.configuration
-    lab = {name: str(level) for name, level in one.point.state}
-    settings = f"{state_text(one.point.state)} against {state_text(one.base.state)}"
+    run, configuration = state_change.series.run, state_change.series.configuration
+    lab = {name: str(level) for name, level in state_change.point.state}
+    settings = f"{state_text(state_change.point.state)} against {state_text(state_change.base.state)}"
     where = f"{_where(data, run, configuration, names)}: {settings}"
-    changed = {name: lab[name] for name in one.factors}
-    figure = Figure("time.slowdown", "%", where, one.slower_percent, lab, _levels(configuration), changed, one.of_eee)
+    changed = {name: lab[name] for name in state_change.factors}
+    figure = Figure(
+        "time.slowdown",
+        "%",
+        where,
+        state_change.slower_percent,
+        lab,
+        _levels(configuration),
+        changed,
+        state_change.of_eee,
+    )
     yield figure
-    if one.saved_percent is not None:
-        yield replace(figure, name="energy.saving", interval=one.saved_percent)
-    base, point = (tables[run.name].get((configuration, side.state), {}) for side in (one.base, one.point))
+    if state_change.saved_percent is not None:
+        yield replace(figure, name="energy.saving", interval=state_change.saved_percent)
+    base, point = (
+        tables[run.name].get((configuration, side.state), {}) for side in (state_change.base, state_change.point)
+    )
     for name, unit in base:
         if name not in ("time", "energy") and (name, unit) in point:
             change = _change_percent(base[name, unit], point[name, unit], name)

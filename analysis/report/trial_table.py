@@ -32,7 +32,7 @@ def _rows(run: RunData) -> Iterator[tuple[_Row, _Row, _Row, _Row]]:
             _head(run, trial),
             {Column(name): _plain(level) for name, level in trial.levels.items()},
             _end(run.factors, trial, energy_of_trial(run, trial, meters) if meters and _ran(trial) else None),
-            {Column(name, one.unit): one.value for name, one in trial.figures.items()},
+            {Column(name, figure.unit): figure.value for name, figure in trial.figures.items()},
         )
 
 

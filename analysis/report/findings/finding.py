@@ -21,9 +21,9 @@ class Finding:
     command: str = ""
 
 
-def with_unit(found: Interval, unit: str) -> str:
+def with_unit(measured: Interval, unit: str) -> str:
     """A value with its unit, then its interval: "0.60 W (0.57 to 0.63)"; without an interval if it has no width."""
-    value, _, interval = cell_text(found).partition(" (")
+    value, _, interval = cell_text(measured).partition(" (")
     return f"{value} {unit} ({interval}" if interval else f"{value} {unit}"
 
 

@@ -17,10 +17,10 @@ _TOPIC = "Which links could be off"
 def spare(data: ReportData) -> Finding:
     """The state with the most links off in which a program was measured, at its slowest configuration."""
     spares = [
-        (one, point)
-        for one in series_of(data)
-        for point in one.points[1:]
-        if (changed := _changed(one, point)) and all(one.run.factors.kind(name) == "link" for name in changed)
+        (program, point)
+        for program in series_of(data)
+        for point in program.points[1:]
+        if (changed := _changed(program, point)) and all(program.run.factors.kind(name) == "link" for name in changed)
     ]
     if not spares:
         if not _has_trunks(data):
@@ -29,11 +29,11 @@ def spare(data: ReportData) -> Finding:
         return Finding(_TOPIC, "no program ran with links off and on.", (), command)
     most_off = max(len(_changed(*pair)) for pair in spares)
     widest = [pair for pair in spares if len(_changed(*pair)) == most_off]
-    one, point = min(widest, key=lambda pair: performance(*pair).value)
-    which = f"with {listed(_links(one.run, _changed(one, point)))} off"
-    cost = _cost(slower_percent(one, point))
-    saved = _saving(one, point)
-    name = one.configuration.placement
+    program, point = min(widest, key=lambda pair: performance(*pair).value)
+    which = f"with {listed(_links(program.run, _changed(program, point)))} off"
+    cost = _cost(slower_percent(program, point))
+    saved = _saving(program, point)
+    name = program.configuration.placement
     more = f" ({len(spares)} states and configurations were measured)" if len(spares) > 1 else ""
     return Finding(
         _TOPIC,
@@ -48,9 +48,9 @@ def _has_trunks(data: ReportData) -> bool:
     return any(lab is None or any(True for _ in lab.trunks()) for lab in labs)
 
 
-def _changed(one: Series, point: StatePoint) -> tuple[str, ...]:
+def _changed(program: Series, point: StatePoint) -> tuple[str, ...]:
     """The factors whose level is not that of the state that saves nothing."""
-    return tuple(name for name, level in point.state if (name, level) not in one.points[0].state)
+    return tuple(name for name, level in point.state if (name, level) not in program.points[0].state)
 
 
 def _links(run: RunData, off: Sequence[str]) -> list[str]:
@@ -79,7 +79,7 @@ def _size(interval: Interval) -> Interval:
     return Interval(abs(interval.value), abs(interval.value), abs(interval.value))
 
 
-def _saving(one: Series, point: StatePoint) -> str:
+def _saving(program: Series, point: StatePoint) -> str:
     if point.network_watt is None:
         return "what that saves was not measured (no meter, or trials shorter than the meters' period)"
-    return f"the network drew {with_unit(saved_percent(one, point), '%')} less power"
+    return f"the network drew {with_unit(saved_percent(program, point), '%')} less power"

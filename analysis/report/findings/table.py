@@ -27,4 +27,7 @@ FINDINGS: Final[Sequence[Callable[[ReportData], Finding | None]]] = (
 def findings_of(data: ReportData) -> tuple[Finding, ...]:
     """All of them: first those with data, then those that say what is missing."""
     findings = [sentence for finding in FINDINGS if (sentence := finding(data)) is not None]
-    return (*(one for one in findings if not one.command), *(one for one in findings if one.command))
+    return (
+        *(finding for finding in findings if not finding.command),
+        *(finding for finding in findings if finding.command),
+    )
