@@ -194,7 +194,7 @@ impl PacketEngine {
             outputs: outputs(&network),
             room: vec![fits; (ports + nodes) * vcs],
             recent: vec![0; if routing.looks_at_queues() { ports } else { 0 }],
-            queues: Queues::new(&network, vcs),
+            queues: Queues::new(&network, vcs, parameters.credit_delay.into()),
             several: (routing.choice() == Choice::FirstFree)
                 .then(|| Several::new((ports + nodes) * vcs)),
             gating: None,

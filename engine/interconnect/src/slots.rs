@@ -21,6 +21,7 @@ impl<T> Slots<T> {
     }
 
     /// Keep a value; its number.
+    #[inline(always)]
     pub(crate) fn put(&mut self, value: T) -> u32 {
         if let Some(number) = self.free.pop() {
             self.values[number as usize] = value;

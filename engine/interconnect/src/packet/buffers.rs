@@ -13,7 +13,7 @@ impl PacketEngine {
         let buffer = self.buffer(from, packet);
         let step = self.first_step();
         if !self.queues.is_first(buffer, step) {
-            self.come_behind(buffer, from, packet);
+            self.come_behind(buffer, packet);
             return;
         }
         match self.go_on(from, packet, way, (self.now, step)) {
@@ -22,14 +22,16 @@ impl PacketEngine {
                 let soonest = step + flits * u64::from(self.parameters.speedup);
                 self.queues.leaves(buffer, tail + 2, soonest);
             }
-            Err(request) => self.wait(buffer, (*packet, from), self.now, request),
+            Err(request) => {
+                self.queues.block(buffer, packet, self.now, request);
+                self.wait_for_others(buffer);
+            }
         }
     }
 
-    /// The first packet of a buffer waits for room.
+    /// The first packet of a buffer waits for room, behind each output if it asks for several.
     #[inline]
-    fn wait(&mut self, buffer: u32, (packet, from): (Packet, u32), arrived: u64, request: Request) {
-        self.queues.block(buffer, packet, from, arrived, request);
+    fn wait_for_others(&mut self, buffer: u32) {
         if self.several.is_some() {
             self.wait_for_any(buffer);
         }
@@ -43,8 +45,8 @@ impl PacketEngine {
 
     /// A packet comes to a buffer that others are in.
     #[inline(never)]
-    fn come_behind(&mut self, buffer: u32, from: u32, packet: &Packet) {
-        if let Some(ready) = self.queues.follow(buffer, *packet, from, self.now) {
+    fn come_behind(&mut self, buffer: u32, packet: &Packet) {
+        if let Some(ready) = self.queues.follow(buffer, packet, self.now) {
             self.expect(buffer, ready);
         }
     }
@@ -67,18 +69,24 @@ impl PacketEngine {
         let Some(ready) = self.queues.follower(buffer) else {
             return;
         };
-        let Some(Waiting {
+        let Some((own, waiting)) = self.queues.following(buffer, self.now) else {
+            return;
+        };
+        let Waiting {
             packet,
             from,
             arrived,
             ..
-        }) = self.queues.following(buffer)
-        else {
-            return;
-        };
+        } = waiting;
         match self.go_on(from, &packet, self.way(&packet), (arrived, ready)) {
-            Ok(tail) => self.leave(buffer, tail),
-            Err(request) => self.wait(buffer, (packet, from), arrived, request),
+            Ok(tail) => {
+                self.queues.goes(own);
+                self.leave(buffer, tail);
+            }
+            Err(request) => {
+                self.queues.stays(own, buffer, request);
+                self.wait_for_others(buffer);
+            }
         }
     }
 
@@ -203,7 +211,7 @@ impl PacketEngine {
             arrived,
             request,
             ..
-        }) = self.queues.take(output, vc, |_| &[])
+        }) = self.queues.take((output, vc), self.now, |_| &[])
         else {
             return;
         };

@@ -96,7 +96,7 @@ impl PacketEngine {
         };
         match self.roomiest(any) {
             Some(vc) => self.leave_node(node, packet, vc),
-            None => self.queues.push(node, packet, self.now, any),
+            None => self.queues.push(node, &packet, self.now),
         }
     }
 

@@ -108,7 +108,7 @@ impl PacketEngine {
                     .several
                     .as_ref()
                     .map(|several| several.asked[buffer as usize][hop].port);
-                if let (Some(port), Some(waiting)) = (port, self.queues.unblock(buffer)) {
+                if let (Some(port), Some(waiting)) = (port, self.queues.unblock(buffer, self.now)) {
                     self.leave_by(waiting, (port, vc), step);
                 }
             }
@@ -261,7 +261,10 @@ impl PacketEngine {
                 return;
             }
             step = step.max(open + 1);
-            let Some(waiting) = self.queues.take(port, vc, |buffer| several.asked(buffer)) else {
+            let Some(waiting) = self
+                .queues
+                .take((port, vc), self.now, |buffer| several.asked(buffer))
+            else {
                 return;
             };
             self.leave_by(waiting, (port, vc), step);
