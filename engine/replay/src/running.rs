@@ -53,11 +53,8 @@ impl Replay {
                 return;
             }
             let call = calls.calls.get(own.at as usize);
-            let at_once = |call: &Call| {
-                let waits = without_network && own.only_waits(call);
-                (due && (own.posts(call) || waits)) || (waits && call.compute_ns == 0)
-            };
-            if own.free > self.now && !call.is_some_and(at_once) {
+            let at_once = call.is_some_and(|call| own.is_at_once(call, due, without_network));
+            if own.free > self.now && !at_once {
                 let at = own.free;
                 self.go_on_at(at, rank, due);
                 return;
@@ -255,6 +252,14 @@ impl Rank {
     /// Whether a call posts a receive now, its computing done.
     fn posts(&self, call: &Call) -> bool {
         matches!(call.op, Op::Receive { .. }) && (self.computed || call.compute_ns == 0)
+    }
+
+    /// Whether a call is made although the processor is busy: it posts or waits, and its turn has come, or it waits
+    /// without a network and without computing before.
+    #[inline]
+    fn is_at_once(&self, call: &Call, due: bool, without_network: bool) -> bool {
+        let waits = without_network && self.only_waits(call);
+        (due && (self.posts(call) || waits)) || (waits && call.compute_ns == 0)
     }
 
     /// Whether a call has nothing to do but to wait, its computing done.
