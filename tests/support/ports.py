@@ -1,8 +1,15 @@
-"""Ports of loopback for servers that are told which one to take."""
+"""Ports and addresses of loopback for servers that are told which one to take."""
 
+import os
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+
+
+def own_address() -> str:
+    """An address of loopback that no other process of a test run has."""
+    high, low = divmod(os.getpid(), 250)
+    return f"127.99.{high % 250}.{low + 1}"
 
 
 @contextmanager

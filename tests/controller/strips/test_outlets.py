@@ -16,8 +16,9 @@ from eee_testbed.lab.model import Outlet, Strip
 from eee_testbed.twin.strips import FAMILIES
 from eee_testbed.twin.strips import Strip as TwinStrip
 from eee_testbed.twin.truth.truth import StripTruth
+from tests.support.ports import own_address
 
-ADDRESS, PORT = "127.99.3.1", 16_162
+ADDRESS, PORT = own_address(), 16_162
 
 
 class Live:

@@ -12,9 +12,10 @@ from eee_testbed.twin.mains.entity_sensor import PowerSensor
 from eee_testbed.twin.strips import FAMILIES, Strip
 from eee_testbed.twin.truth.truth import SensorTruth, StripTruth
 from tests.support.needs import needs
+from tests.support.ports import own_address
 from tests.support.twin.strip_bench import Clock
 
-ADDRESS, PORT = "127.99.2.1", 16_161
+ADDRESS, PORT = own_address(), 16_161
 APC, SENTRY, GUDE = "1.3.6.1.4.1.318.1.1.26", "1.3.6.1.4.1.1718.4.1", "1.3.6.1.4.1.28507.58.1"
 
 
