@@ -16,7 +16,6 @@ _NOT_YET = {
     "interconnect-booksim2",
     "interconnect-packets",
     "replay-collectives",
-    "simulate-two-processes",
 }
 """Claims whose commands take long, or compare with another program. The page has them once they are recorded, and then
 they leave this list."""
