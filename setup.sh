@@ -158,6 +158,11 @@ if ! "$uv" sync --locked --all-extras --check >/dev/null 2>&1; then
     say "making the Python environment .venv and building the engine (a minute or two the first time)"
     "$uv" sync --locked --all-extras --quiet
 fi
+# What `make site` and the tests of the pages need, in an environment of its own.
+if ! UV_PROJECT_ENVIRONMENT=.tools/docs "$uv" sync --locked --only-group docs --check >/dev/null 2>&1; then
+    say "making the environment of the documentation's pages in .tools/docs"
+    UV_PROJECT_ENVIRONMENT=.tools/docs "$uv" sync --locked --only-group docs --quiet
+fi
 # Debian's kernel for the tests of Linux switches: unpacked into .tools, not installed.
 if ! compgen -G ".tools/kernel/boot/vmlinuz-*" >/dev/null; then
     say "fetching Debian's cloud kernel into .tools/kernel"
