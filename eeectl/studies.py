@@ -19,6 +19,7 @@ from eee_testbed.eeectl.exit_status import DONE
 from eee_testbed.eeectl.going_on import keeping
 from eee_testbed.eeectl.report_files import ReportFiles, page_file
 from eee_testbed.lab.fitting_table import print_table
+from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.simulation.pool import Pool
 from eee_testbed.simulation.studies.estimate import corrected, estimated_s
 from eee_testbed.simulation.studies.expand import Case, cases_of, workload_axes
@@ -165,17 +166,14 @@ def _print_statements(statements: Sequence["Judged"]) -> None:
         return
     from eee_testbed.simulation.report.studies import counted  # noqa: PLC0415 - drawing takes a second to load
 
-    table = Table(title="statements beside ours", caption=counted(statements), box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("no", "statement (line or source)", "ours", "verdict"):
-        table.add_column(name)
+    print("\nstatements beside ours")
     for one in statements:
-        table.add_row(
-            one.statement.number, f"{one.statement.text} ({one.statement.line})", one.verdict.ours, one.verdict.outcome
-        )
-    print_table(Console(), table, markup=False)
-    for one in statements:
-        if one.verdict.because:
-            print(f"{one.statement.number} {one.verdict.outcome}, because {one.verdict.because}.")
+        stated, verdict = one.statement, one.verdict
+        because = f", because {verdict.because}" if verdict.because else ""
+        print_text(f"{stated.number}: {stated.text} ({stated.line})", indent=4)
+        print_text(f"    ours: {verdict.ours}", indent=4)
+        print_text(f"    {verdict.outcome}{because}.", indent=4)
+    print(counted(statements))
 
 
 def _print_choices(name: str, choices: Sequence["Choice"], power: MeasuredPower | None) -> None:

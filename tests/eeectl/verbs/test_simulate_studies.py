@@ -36,7 +36,7 @@ def test_the_whole_has_a_folder_of_its_own(file: Path, capsys: pytest.CaptureFix
     assert (found["folder"], found["points"]) == ("simulations/tiny-whole", 9)
 
 
-def test_a_reason_stands_below_the_table_in_one_line(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_statement_stands_above_ours_and_the_verdict(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     beside = """beside:
   - {text: Slower by, source: a page, of: {links: deep}, against: {links: always-on}, percent: 900, because: of mice}
 """
@@ -44,7 +44,10 @@ def test_a_reason_stands_below_the_table_in_one_line(file: Path, capsys: pytest.
     assert eeectl(["simulate", str(file)]) == 0
     out = capsys.readouterr().out
     assert "0 agree, 1 differ, 0 cannot be compared" in out
-    assert "\nM1 differs, because of mice.\n" in out
+    number, ours, verdict = out[out.index("\nM1: ") + 1 :].splitlines()[:3]
+    assert number.endswith("(a page)")
+    assert ours.startswith("    ours: ")
+    assert verdict == "    differs, because of mice."
 
 
 @pytest.mark.parametrize(
