@@ -20,7 +20,6 @@ from typing import Final
 
 from evaluation import recording
 from evaluation.accuracy.collectives_ompi import Call, Comparison, built, is_version_41, open_mpi, ours
-from evaluation.records import Figure
 
 _SEGMENT: Final = 65_536
 """HAN's, of bcast, reduce and allreduce."""
@@ -114,10 +113,7 @@ def main() -> int:
             both = [(algorithm, sends) for (algorithm, _), sends in zip(found, sorted_own, strict=True)]
             comparison.add(given, sorted_sends(sent), both)
             print(f"{nodes}: {comparison.calls} calls so far", file=sys.stderr, flush=True)
-    comparison.print()
-    equal = comparison.calls - comparison.different
-    records.append({"sends": Figure(value=equal, held=f"{equal:,} of {comparison.calls:,}", n=comparison.calls)})
-    return int(comparison.different > 0)
+    return comparison.end(records)
 
 
 if __name__ == "__main__":

@@ -228,11 +228,6 @@ class Comparison:
         """Compared so far."""
         return sum(self._compared.values())
 
-    @property
-    def different(self) -> int:
-        """How many calls were."""
-        return sum(self._different.values())
-
     def add(self, given: Sequence[Call], theirs: Sequence[list[str]], own: Sequence[tuple[str, list[str]]]) -> None:
         """Compare the same calls."""
         for call, wanted, (algorithm, found) in zip(given, theirs, own, strict=True):
@@ -245,12 +240,20 @@ class Comparison:
                 rank = next(rank for rank, sent in enumerate(wanted) if sent != found[rank])
                 print(f"{call.line}: {algorithm}: rank {rank} sends {wanted[rank]}, not {found[rank]}", file=sys.stderr)
 
-    def print(self) -> None:
+    def end(self, records: recording.Recorder) -> int:
+        """Print the table and append the record; the exit status."""
+        different = sum(self._different.values())
+        self._print(different)
+        equal = self.calls - different
+        records.append({"sends": Figure(value=equal, held=f"{equal:,} of {self.calls:,}", n=self.calls)})
+        return int(different > 0)
+
+    def _print(self, different: int) -> None:
         """A table of operations."""
         print("| operation | calls | different |\n| --- | --- | --- |")
         for kind, compared in self._compared.items():
             print(f"| {kind} | {compared} | {self._different.get(kind, 0)} |")
-        print(f"| all | {self.calls} | {self.different} |")
+        print(f"| all | {self.calls} | {different} |")
 
 
 def built(folder: Path) -> tuple[Path, Path]:
@@ -299,10 +302,7 @@ def main() -> int:
                 for algorithm, given in forced(kind, ranks, [size for size in _FORCED_SIZES if size <= asked.most]):
                     compare(given, algorithm.words)
             print(f"{ranks} ranks: {comparison.calls} calls so far", file=sys.stderr, flush=True)
-    comparison.print()
-    equal = comparison.calls - comparison.different
-    records.append({"sends": Figure(value=equal, held=f"{equal:,} of {comparison.calls:,}", n=comparison.calls)})
-    return int(comparison.different > 0)
+    return comparison.end(records)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 //! Times that can be written down: facts of LogGOPSim, and idle networks.
 
 use crate::support::{
-    Calls, awake, ends, finish, free, hyperx, log_gops, over, program, replay, ring,
+    Calls, awake, deep, ends, finish, free, hyperx, log_gops, over, program, replay, ring,
 };
-use interconnect::link::{LinkPolicy, Mode, Timing};
+use interconnect::link::LinkPolicy;
 use interconnect::packet::{DelayBound, LinkPolicies};
 use replay::costs::Costs;
 use replay::transport::Transport;
@@ -181,14 +181,7 @@ fn a_link_that_bounds_its_delay_sleeps_as_far_as_its_gaps_allow() {
         ranks[0].repeat(100).compute(5000).send(1, 8, 0).end();
         ranks[1].repeat(100).recv(0, 0).end();
         let program = program(&ranks);
-        let routers = LinkPolicy {
-            mode: Mode::Deep,
-            timing: Timing {
-                wake: 100,
-                ..Timing::default()
-            },
-            ..LinkPolicy::default()
-        };
+        let routers = deep(100);
         let links = LinkPolicies {
             routers,
             nodes: LinkPolicy::default(),
@@ -219,14 +212,7 @@ fn a_link_that_bounds_its_delay_sleeps_as_far_as_its_gaps_allow() {
 /// A message after a long pause waits once for each direction that sleeps: from its node, and to the other's.
 #[test]
 fn links_from_nodes_sleep_by_a_policy_of_their_own() {
-    let deep = LinkPolicy {
-        mode: Mode::Deep,
-        timing: Timing {
-            wake: 100,
-            ..Timing::default()
-        },
-        ..LinkPolicy::default()
-    };
+    let deep = deep(100);
     let run = |nodes, cards| {
         let mut ranks = vec![Calls::default(); 2];
         ranks[0].compute(5000).send(1, 8, 0);

@@ -1,13 +1,12 @@
 //! Announced messages: when they are, what their stages take on an idle network, and how often they meet sleeping links.
 
-use interconnect::link::{LinkPolicy, Mode, Timing};
 use replay::Replay;
 use replay::costs::{Costs, Rendezvous};
 use replay::jobs::JobPlan;
 
 use crate::support::{
-    Calls, FLIT_BYTES, NOBODY, awake, ends, finish, free, hosts, job, over, parameters, program,
-    replay, ring,
+    Calls, FLIT_BYTES, NOBODY, awake, deep, ends, finish, free, hosts, job, over, parameters,
+    program, replay, ring,
 };
 
 const HEADER: u64 = 56;
@@ -144,14 +143,7 @@ fn a_message_read_from_the_same_node_costs_memory_four_times() {
 /// A path of one link between routers that sleeps in each pause: the request, what answers it, the data, and the last word.
 #[test]
 fn each_crossing_wakes_a_link_that_sleeps() {
-    let deep = LinkPolicy {
-        mode: Mode::Deep,
-        timing: Timing {
-            wake: 100,
-            ..Timing::default()
-        },
-        ..LinkPolicy::default()
-    };
+    let deep = deep(100);
     for (rendezvous, receiver_wakes, sender_wakes) in
         [(Rendezvous::Send, 3, 2), (Rendezvous::Get, 3, 4)]
     {

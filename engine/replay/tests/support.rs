@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use interconnect::link::LinkPolicy;
+use interconnect::link::{LinkPolicy, Mode, Timing};
 use interconnect::packet::LinkPolicies;
 use interconnect::routing::{Algorithm, Routing};
 use interconnect::topology::{HyperX, Torus};
@@ -213,6 +213,18 @@ pub fn over(network: Network, links: LinkPolicies) -> Transport {
 
 pub fn awake(network: Network) -> Transport {
     over(network, LinkPolicy::default().into())
+}
+
+/// Deep sleep at once, which a packet ends after so many cycles.
+pub fn deep(wake: u64) -> LinkPolicy {
+    LinkPolicy {
+        mode: Mode::Deep,
+        timing: Timing {
+            wake,
+            ..Timing::default()
+        },
+        ..LinkPolicy::default()
+    }
 }
 
 pub fn log_gops() -> Transport {
