@@ -14,7 +14,6 @@ _LONGEST = 120
 
 _NOT_YET = {
     "interconnect-booksim2",
-    "replay-collectives",
 }
 """Claims whose commands take long, or compare with another program. The page has them once they are recorded, and then
 they leave this list."""
