@@ -59,6 +59,16 @@ class Interval:
         return low, high
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """Its ends, with the value in place of those that are not known.
+
+        >>> Interval(1.0, float("nan"), 2.0).ends
+        (1.0, 2.0)
+        """
+        low, high = (self.value if math.isnan(end) else end for end in (self.low, self.high))
+        return low, high
+
+    @property
     def above_percent(self) -> "Interval":
         """Of a ratio: by how many percent it is above 1.
 

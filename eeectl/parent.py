@@ -6,7 +6,6 @@ The kernel sends SIGTERM when the other one dies, by whatever signal. The other 
 
 import os
 import signal
-from types import FrameType
 
 from eee_testbed.measuring.study.ending import PARENT
 
@@ -21,8 +20,4 @@ def follow_parent() -> None:
     die_with_parent(signal.SIGTERM)
     if str(os.getppid()) != number:  # it died before
         os.kill(os.getpid(), signal.SIGTERM)
-    signal.signal(signal.SIGTERM, _as_ctrl_c)
-
-
-def _as_ctrl_c(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+    signal.signal(signal.SIGTERM, signal.default_int_handler)

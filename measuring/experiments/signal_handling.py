@@ -48,10 +48,5 @@ class SignalHandling:
             self._interrupt()
 
     def _interrupt(self) -> None:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, _as_ctrl_c)
-
-
-def _as_ctrl_c(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+        for number in _SIGNALS:
+            signal.signal(number, signal.default_int_handler)

@@ -77,7 +77,7 @@ def _dots(name: str, title: str, unit: str, found: _Ratios, *, is_log: bool) -> 
             shift = _SPREAD * (number / max(len(shown_policies) - 1, 1) - 0.5)
             places = np.array([programs.index(program) + shift for program in shown])
             values = [own[program] for program in shown]
-            width = error_bars([Interval(one.value, *_ends(one)) for one in values])
+            width = error_bars([Interval(one.value, *one.ends) for one in values])
             axes.errorbar(
                 [one.value for one in values], places, xerr=width, ls="", marker=style.marker, color=style.colour,
                 label=policy, elinewidth=0.8, fillstyle="none" if number % 2 else "full",
@@ -97,9 +97,3 @@ def _dots(name: str, title: str, unit: str, found: _Ratios, *, is_log: bool) -> 
         "are in the table alone."
     )
     return draw(name, title, caption, paint, height_inch=1.2 + 0.45 * len(programs), wide_inch=PAGE_INCH)
-
-
-def _ends(one: Interval) -> tuple[float, float]:
-    """Without a width where there are too few seeds for an interval."""
-    low, high = (one.value if end is None else end for end in one.known_ends)
-    return low, high

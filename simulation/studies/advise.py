@@ -122,7 +122,7 @@ def _wider(one: Interval, half: float) -> Interval:
     """By another, independent error; that of seeds may not be known."""
     if not half:
         return one
-    low, high = (one.value if end is None else end for end in one.known_ends)
+    low, high = one.ends
     return Interval(one.value, one.value - hypot(one.value - low, half), one.value + hypot(high - one.value, half))
 
 
@@ -157,5 +157,4 @@ def beats(one: Choice, other: Choice) -> bool:
 
 def _below(mine: Interval, theirs: Interval) -> bool:
     """With a value in place of an end that is not known."""
-    high, low = mine.known_ends[1], theirs.known_ends[0]
-    return (mine.value if high is None else high) < (theirs.value if low is None else low)
+    return mine.ends[1] < theirs.ends[0]

@@ -53,7 +53,7 @@ def _judge(one: Beside) -> Judge:
         if not found:
             return missing_points(f"{_named(one.of)} and {_named(one.against)}")
         ours = over_seeds(found)
-        known_low, known_high = (ours.value if end is None else end for end in ours.known_ends)
+        known_low, known_high = ours.ends
         holds = known_high >= low - one.within and known_low <= high + one.within
         return settled(holds=holds, ours=shown(ours, "%"), otherwise=one.because)
 

@@ -110,7 +110,7 @@ def _by_seed(pairs: Sequence[Pair]) -> list[list[Pair]]:
 
 def _near(found: Interval, percent: float, tolerance: float) -> bool:
     """Whether a value or its interval comes that close to a printed one."""
-    low, high = (found.value if end is None else end for end in found.known_ends)
+    low, high = found.ends
     return low <= percent + tolerance and high >= percent - tolerance
 
 
@@ -130,18 +130,13 @@ def _energy_falls(data: StudyData) -> Verdict:
     found = to_awake(where(data.asleep, links=TCEP), link_energy)
     if not found:
         return missing_points("TCEP")
-    ours = ", ".join(f"{name} {shown(_percent(one), '%')}" for name, one in found.items())
+    ours = ", ".join(f"{name} {shown(one.above_percent, '%')}" for name, one in found.items())
     other = to_awake(where(data.asleep, links=ROOT), link_energy)
     if other:
-        words = ", ".join(f"{name} {_percent(one).value:.1f} %" for name, one in other.items())
+        words = ", ".join(f"{name} {one.above_percent.value:.1f} %" for name, one in other.items())
         ours += f". From the root network: {words}"
     rises = [name for name, one in found.items() if one.value >= 1]
     return settled(holds=not rises, ours=ours, otherwise=f"energy rises in {', '.join(rises)}: {_TRACES}")
-
-
-def _percent(one: Interval) -> Interval:
-    """A ratio as a change."""
-    return Interval(*(100 * (end - 1) for end in (one.value, one.low, one.high)))
 
 
 def _least_state(data: StudyData) -> Verdict:
@@ -217,7 +212,7 @@ def _fft_run_time(data: StudyData) -> Verdict:
     found = ratios(own, usual, lambda one: one.run_time_s)
     if not found:
         return missing_points("BigFFT with an activation epoch twice as long")
-    slower = _percent(over_seeds(found))
+    slower = over_seeds(found).above_percent
     return settled(holds=slower.value < 0.5, ours=shown(slower, "%", 2), otherwise=_TRACES)
 
 
