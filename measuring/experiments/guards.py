@@ -8,11 +8,13 @@ A link that goes down and up between two samples of its switch is visible only i
 """
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Any, Final, Protocol, Self
 
 from eee_testbed.lab.errors import LabError, TwinLate
 from eee_testbed.lab.model import Link
@@ -24,6 +26,12 @@ from eee_testbed.record.sample_tables import Batch
 _NS: Final = 1_000_000_000
 _CHANGED_STEP_MS: Final = 20
 """SNMP agents that compute ifLastChange at every poll vary by one tick of 10 ms."""
+
+_LEAST_POLLS: Final = {"watts": 3, "ports": 1}
+"""Within a window, of a strip and of a switch, for the window to have mean watts (`analysis.power`)."""
+
+_KEPT_POLLS: Final = 64
+"""Of each device: a window is judged when it ends, and one with as many has enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,9 @@ class LatenessMonitor(Protocol):
     def end(self) -> float | None:
         """It has ended. How late it was, us, if lab time runs slower in the next one for it; else None."""
 
+    def read_slower(self) -> None:
+        """Samples of a window were missed: lab time is to run more slowly in those to come."""
+
     def pace(self) -> str:
         """How fast the lab's time runs now, such as "1/10 of the wall's pace"; empty at the wall's pace."""
 
@@ -105,7 +116,7 @@ class GuardSink:
         self._up: dict[tuple[str, str], bool] = {}
         self._down_before: frozenset[tuple[str, str]] = frozenset()
         self._violations: list[Violation] = []
-        self._watts_ns: list[int] = []
+        self._polls: dict[str, dict[str, deque[tuple[int, int]]]] = {"watts": {}, "ports": {}}
 
     def lab_changing(self) -> None:
         """The lab is being changed from now on: ignore its links."""
@@ -132,7 +143,23 @@ class GuardSink:
     def has_watts(self, begun_ns: int, ended_ns: int) -> bool:
         """Whether any meter delivered a sample within a window."""
         with self._lock:
-            return any(begun_ns <= time_ns <= ended_ns for time_ns in self._watts_ns)
+            polls = chain.from_iterable(self._polls["watts"].values())
+            return any(begun_ns <= sent_ns <= ended_ns for sent_ns, _ in polls)
+
+    def undersampled(self, begun_ns: int, ended_ns: int) -> str:
+        """Which devices have too few samples within a window for its mean watts, in a clause; "" if none has.
+
+        Strips need three readings, switches one of all their counters, as the fit of powers does. Only devices that
+        have delivered any in this run.
+        """
+        with self._lock:
+            few = [
+                f"{device} delivered {count} of {least} samples needed"
+                for table, least in _LEAST_POLLS.items()
+                for device, polls in sorted(self._polls[table].items())
+                if (count := sum(begun_ns <= sent_ns and got_ns <= ended_ns for sent_ns, got_ns in polls)) < least
+            ]
+        return ", ".join(few)
 
     def take(self, batch: Batch) -> None:
         """Check the rows of a batch."""
@@ -142,8 +169,16 @@ class GuardSink:
             elif batch.table == "watts":
                 self._take_watts(batch)
 
+    def _polled(self, table: str, row: Mapping[str, Any]) -> None:
+        device = row["strip" if table == "watts" else "switch"]
+        polls = self._polls[table].setdefault(device, deque(maxlen=_KEPT_POLLS))
+        poll = row["sent_ns"], row["received_ns"]
+        if not polls or polls[-1] != poll:
+            polls.append(poll)
+
     def _take_ports(self, batch: Batch) -> None:
         for row in rows_of(batch, ("switch", "port", "sent_ns", "received_ns", "up", "changed_ms", "mark")):
+            self._polled("ports", row)
             sent_ns, place = row["sent_ns"], (row["switch"], row["port"])
             if row["mark"]:
                 previous = self._links.get(place)
@@ -173,8 +208,8 @@ class GuardSink:
                 since_ns = row["sent_ns"] - round(stale_s * _NS)
                 sentence = f"the meter {row['strip']} stopped updating"
                 self._add(Violation("meters", since_ns, row["received_ns"], sentence))
-            elif row["power_watt"] is not None and (not self._watts_ns or self._watts_ns[-1] != row["sent_ns"]):
-                self._watts_ns.append(row["sent_ns"])
+            elif row["power_watt"] is not None:
+                self._polled("watts", row)
 
     def _add(self, violation: Violation) -> None:
         """Record a violation; one that continues an earlier one extends it."""

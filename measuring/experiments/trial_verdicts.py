@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from eee_testbed.measuring.experiments.blocks import Slot
 from eee_testbed.measuring.experiments.experiment import Experiment, Guards
@@ -16,6 +17,9 @@ from eee_testbed.measuring.experiments.guards import (
 from eee_testbed.measuring.experiments.measuring import Measured
 from eee_testbed.measuring.experiments.recorded_trials import RecordedTrials
 from eee_testbed.record.trial_events import TrialEnded, TrialState
+
+_SURE_PERIODS: Final = 4
+"""Of the meters: so long a window has three readings wherever it begins."""
 
 
 @dataclass
@@ -47,7 +51,8 @@ class TrialVerdicts:
         self, slot: Slot, number: int, done: Measured, monitor: TrialMonitor, trials: RecordedTrials
     ) -> tuple[TrialEnded, tuple[str, ...]]:
         """How a trial ended, and notes on it. One that was late counts if its slot has no retries left."""
-        late = monitor.late
+        late, few_notes = self._few_samples(done)
+        late = monitor.late or late
         late_notes: tuple[str, ...] = ()
         if late and not trials.may_repeat(slot):
             late, late_notes = "", (f"{late} It counts: its slot has no retries left.",)
@@ -55,17 +60,36 @@ class TrialVerdicts:
         state: TrialState = "invalid" if why else "valid"
         answer = done.answer_right, done.figures, done.loop_ns
         ended = TrialEnded(number, state, why, done.begun_ns, done.ended_ns, *answer)
-        return ended, (*late_notes, *self.shared_processors(done))
+        return ended, (*late_notes, *few_notes, *self.shared_processors(done))
 
     def why_invalid(self, done: Measured) -> str:
         """Why a trial does not count, by its figures and by what the collector saw; "" if it does."""
         guards = self.experiment.guards
         why = "" if self._on_shared_processors() else contamination(self._guards(), done.figures)
         why = why or why_invalid(guards, self.guard_sink.violations(), done.begun_ns, done.ended_ns)
-        metered = guards.meters and self.has_strips and self.experiment.measure.what == "power"
-        if not why and metered and not self.guard_sink.has_watts(done.begun_ns, done.ended_ns):
+        if not why and self._metered and not self.guard_sink.has_watts(done.begun_ns, done.ended_ns):
             return "no meter delivered a sample in its window: check the power strips."
         return why
+
+    @property
+    def _metered(self) -> bool:
+        return self.experiment.guards.meters and self.has_strips and self.experiment.measure.what == "power"
+
+    @property
+    def _promised(self) -> bool:
+        """A window is so long that it has the samples it needs, unless some are missed."""
+        window = self.experiment.measure.window
+        return window is not None and window.window_s >= _SURE_PERIODS * self.experiment.sampling.period_s
+
+    def _few_samples(self, done: Measured) -> tuple[str, tuple[str, ...]]:
+        """Why a window of meters should be tried again in a virtual lab, which then runs it slower, and notes on it."""
+        few = self.guard_sink.undersampled(done.begun_ns, done.ended_ns) if self._metered else ""
+        if not few:
+            return "", ()
+        if self.lateness_monitor is None or not self._promised:
+            return "", (f"in its window {few} for watts: use longer windows.",)
+        self.lateness_monitor.read_slower()
+        return f"in its window {few}: lab time runs slower in such windows from then on.", ()
 
     def shared_processors(self, done: Measured) -> Iterator[str]:
         """What would make this trial invalid on nodes of their own."""

@@ -1,6 +1,7 @@
 """Measure until known: pilot, then block after block where the decision says, until it says that nothing is left."""
 
 import math
+import os
 import shlex
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -55,6 +56,7 @@ _PILOT_S: Final = 900.0
 """Of the wall: a pilot takes about five minutes, but in a lab whose time is slow."""
 _LONGER: Final = 1.25
 """A block may take so many times the budget that is left when it begins: its length is an estimate."""
+_FIT_BESIDE_NICE: Final = 10
 
 
 class Commands(Protocol):
@@ -229,7 +231,7 @@ class Measuring:
         return Evidence(self._found, failures, runs, *self._metered(runs), bool(third))
 
     def _fit_links_beside(self, block: Path | None) -> None:
-        """Fit links in a thread, to all runs but the one of the block: it takes as long, and no meter notices it."""
+        """Fit links in a thread, to all runs but the one of the block, which takes as long."""
         runs = [RunSamples(path) for path in self.folder.all_runs() if path != block]
         if not runs:
             return
@@ -238,6 +240,7 @@ class Measuring:
         self._beside = future
 
         def fit() -> None:
+            os.nice(_FIT_BESIDE_NICE)  # of this thread: the run that samples meanwhile needs its processor first
             try:
                 self._fit("links", runs)
             except BaseException as error:  # noqa: BLE001 - the study's own thread gets it, whatever it is

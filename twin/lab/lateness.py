@@ -92,6 +92,10 @@ class Lateness:
             return late_us
         return None
 
+    def read_slower(self) -> None:
+        """Samples of a window were missed: a lab that sets its own rate halves that of windows until the run ends."""
+        self._daemon.order("read_slower")
+
     def pace(self) -> str:
         """The rate of the lab's clock, such as "1/10 of the wall's pace"; empty at the wall's pace.
 

@@ -33,6 +33,7 @@ class Requests:
             "work": self._work,
             "begin_trial": self._begin_trial,
             "end_trial": self._end_trial,
+            "read_slower": self._read_slower,
             "reset_lateness": lambda _request, _fd: self._view.engine.reset_lateness(),
         }
 
@@ -59,6 +60,10 @@ class Requests:
 
     def _end_trial(self, _request: Mapping[str, Any], _descriptor: int) -> float | None:
         return None if self._view.clock_keeper is None else self._view.clock_keeper.release()
+
+    def _read_slower(self, _request: Mapping[str, Any], _descriptor: int) -> None:
+        if self._view.clock_keeper is not None:
+            self._view.clock_keeper.read_slower()
 
     def _capture(self, request: Mapping[str, Any], descriptor: int) -> dict[str, Any]:
         if descriptor < 0:

@@ -107,7 +107,7 @@ def clock(lab: LabName = "", rate: str = "", *, as_json: _Json = False) -> int:
         Its name; by default the only lab that is running.
     rate
         Lab seconds per wall second, such as 1/10, 0.5 or 5; from 1/1000 to 50. With auto it is 1/10 during a trial,
-        or slower where frames and processes were late by more than 20 us of lab time. It is up to 12 while only meters
+        or slower where frames and processes were late by more than 20 us of lab time. It is up to 6 while only meters
         are read, and 1 while nobody measures. auto:2us keeps them on time within 2 us, for programs whose rounds are as
         short.
     as_json

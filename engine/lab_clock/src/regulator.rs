@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | nobody measures, or a trial is prepared | 1 |
 //! | a trial times frames or ranks | [`FIRST_TRIAL`], or slower after late trials, until the run ends |
-//! | meters are read, or links are waited for | up to [`MOST`], as far as the processors allow |
+//! | meters are read, or links are waited for | up to [`MOST`], as far as processors allow; half of it after missed samples |
 //!
 //! Within a trial the rate is constant: echoes and run times that are compared must meet one rate, as what the host
 //! machine adds to them is the smaller the slower the lab. So a late trial makes those after it slower, and none makes
@@ -27,8 +27,9 @@ pub const FIRST_TRIAL: f64 = 0.1;
 const MARGIN: f64 = 0.7;
 const SLOWS_MOST: f64 = 0.25;
 /// The fastest rate while meters are read: who reads them computes at the wall's pace, and is not one of the lab's
-/// processes.
-const MOST: f64 = 12.0;
+/// processes. At 11, beside a fit, one poll of a switch took 2 to 9 s of lab time, and windows of 10 s had none; what
+/// such windows last is little beside what setting up their stages does.
+const MOST: f64 = 6.0;
 /// Meanwhile hosts and switches may use so many processors, averaged over [`AVERAGE_LAB_NS`], as whoever asks all
 /// devices once a second makes peaks. The collector takes half as much more: a second processor has room for it.
 const READING_CORES: f64 = 0.95;
@@ -83,6 +84,8 @@ pub struct Regulator {
     reading: bool,
     /// The rate at which they were read last.
     reading_rate: f64,
+    /// The fastest at which they may be read.
+    most: f64,
     /// Since the last doubling.
     steady_ns: i64,
     /// Processor time that a second of lab time takes while meters are read, averaged.
@@ -100,6 +103,7 @@ impl Regulator {
             held: false,
             reading: false,
             reading_rate: 1.0,
+            most: MOST,
             steady_ns: 0,
             cost: 0.0,
         }
@@ -156,9 +160,16 @@ impl Regulator {
         (self.trial_rate < met).then_some(worst_ns)
     }
 
-    /// A run begins, or nobody measures any more: the next trial has the first rate.
+    /// Whoever read meters missed samples: from now on they are read at half the rate of the last time at most.
+    pub fn read_slower(&mut self) {
+        self.most = (self.reading_rate / 2.0).max(1.0);
+        self.reading_rate = self.reading_rate.min(self.most);
+    }
+
+    /// A run begins, or nobody measures any more: the next trial has the first rate, and meters may be read fast.
     pub fn forget(&mut self) {
         self.trial_rate = first_trial(self.bound);
+        self.most = MOST;
         self.prepare();
     }
 
@@ -188,7 +199,7 @@ impl Regulator {
         let lab_ns = seen.wall_ns as f64 * self.rate;
         let weight = (lab_ns / AVERAGE_LAB_NS).min(1.0);
         self.cost += weight * (seen.cores / self.rate - self.cost);
-        let most = if seen.attended { 1.0 } else { MOST };
+        let most = if seen.attended { 1.0 } else { self.most };
         let affordable = (READING_CORES / self.cost).clamp(1.0, most);
         self.steady_ns += seen.wall_ns;
         if seen.wall_ns > OVERSLEPT_NS {
@@ -323,7 +334,7 @@ mod tests {
     #[test]
     fn only_meters_are_read_faster_than_the_wall_and_only_where_nobody_has_a_terminal() {
         let mut regulator = Regulator::new(Bound::USUAL);
-        let fast = Rate::new(12, 1).unwrap();
+        let fast = Rate::new(6, 1).unwrap();
         for (work, cores, attended, rate) in [
             (Work::None, 0.0, false, Rate::WALL),
             (Work::Between, 1.5, false, Rate::WALL),
@@ -362,7 +373,7 @@ mod tests {
         }
         regulator.prepare();
         regulator.observe(&meters);
-        assert_eq!(regulator.rate(), Rate::new(6, 1).unwrap());
+        assert_eq!(regulator.rate(), Rate::new(3, 1).unwrap());
         for _ in 0..2 {
             regulator.observe(&overslept);
             assert_eq!(regulator.rate(), Rate::WALL);
@@ -370,6 +381,28 @@ mod tests {
             assert_eq!(regulator.rate(), Rate::WALL);
             regulator.prepare();
         }
+    }
+
+    #[test]
+    fn missed_samples_halve_the_rate_of_reading_until_the_run_ends() {
+        let meters = tick(Work::Meters, 0.01);
+        let settled = |regulator: &mut Regulator| {
+            for _ in 0..300 {
+                regulator.observe(&meters);
+            }
+            regulator.rate()
+        };
+        let mut regulator = Regulator::new(Bound::USUAL);
+        let mut fast = settled(&mut regulator).factor();
+        for _ in 0..5 {
+            regulator.read_slower();
+            regulator.prepare();
+            let rate = settled(&mut regulator).factor();
+            assert!((rate - (fast / 2.0).max(1.0)).abs() < 1e-9);
+            fast = rate;
+        }
+        regulator.forget();
+        assert_eq!(settled(&mut regulator), Rate::new(6, 1).unwrap());
     }
 
     #[test]

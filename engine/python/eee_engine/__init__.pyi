@@ -376,6 +376,8 @@ class LabClock:
 
         While a timed one lasts the rate is held. While meters alone measure, it is the wall's or faster.
         """
+    def read_slower(self) -> None:
+        """Under "auto", samples of meters were missed: until the run ends they are read at half the rate."""
     def release(self) -> float | None:
         """The trial has ended. How late it was, us of lab time, if "auto" makes the next one slower for it; else None."""
     def close(self) -> None:

@@ -292,6 +292,11 @@ impl Auto {
     pub fn release(&self) -> Option<u64> {
         self.shared.release()
     }
+
+    /// Whoever read meters missed samples: they are read more slowly until the run ends.
+    pub fn read_slower(&self) {
+        self.shared.change(|state| state.regulator.read_slower());
+    }
 }
 
 impl Drop for Auto {

@@ -157,6 +157,15 @@ impl LabClock {
         })
     }
 
+    /// Under "auto", samples of meters were missed: from now on, until the run ends, they are read at half the rate.
+    fn read_slower(&self, py: Python<'_>) {
+        py.detach(|| {
+            if let Some(auto) = &*self.auto.lock() {
+                auto.read_slower();
+            }
+        });
+    }
+
     /// Lab time runs at the wall's pace from now on.
     fn close(&self, py: Python<'_>) {
         py.detach(|| {

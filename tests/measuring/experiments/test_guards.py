@@ -122,6 +122,28 @@ def test_a_window_has_watts_if_a_sample_lies_in_it() -> None:
     assert not guard_sink.has_watts(3 * _S, 4 * _S)
 
 
+def test_a_window_needs_three_readings_of_each_strip_and_one_of_each_switch() -> None:
+    guard_sink = GuardSink()
+    for at_s in (1.0, 2.0, 3.0, 20.0):
+        guard_sink.take(_watts(at_s))
+    guard_sink.take(_ports(2.5, up=True))
+    guard_sink.take(_ports(2.5, up=True, port="gi1/0/2"))  # of the same poll
+    assert guard_sink.undersampled(0, 10 * _S) == ""
+    assert guard_sink.undersampled(round(1.5 * _S), 10 * _S) == "pdu1 delivered 2 of 3 samples needed"
+    assert (
+        guard_sink.undersampled(0, round(2.4 * _S))
+        == "pdu1 delivered 2 of 3 samples needed, sw1 delivered 0 of 1 samples needed"
+    )
+    assert (
+        guard_sink.undersampled(30 * _S, 40 * _S)
+        == "pdu1 delivered 0 of 3 samples needed, sw1 delivered 0 of 1 samples needed"
+    )
+
+
+def test_no_device_that_was_never_sampled_is_missed() -> None:
+    assert GuardSink().undersampled(0, 10 * _S) == ""
+
+
 def test_what_lies_between_two_resets_of_a_counter_is_valid() -> None:
     guard_sink = GuardSink()
     guard_sink.lab_settled(0)
@@ -167,6 +189,9 @@ class _Late:
     def end(self) -> float | None:
         self.seen.append("ended")
         return self._slows_us
+
+    def read_slower(self) -> None:
+        self.seen.append("slower")
 
     def pace(self) -> str:
         self.seen.append("pace")

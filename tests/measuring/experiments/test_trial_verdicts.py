@@ -52,18 +52,54 @@ def test_each_change_of_pace_is_noted_once() -> None:
     assert _notes(_TENTH, _TENTH, "", _TENTH) == [(slow,), (), (back,), (slow,)]
 
 
-def test_a_late_trial_is_tried_again_while_retries_are_left(tmp_path: Path) -> None:
-    verdicts = _verdicts(retries=1)
-    with Run.create(tmp_path, "x", {}) as run:
+def _all_trials(folder: Path, verdicts: TrialVerdicts, late: str = "") -> list[tuple[str, ...]]:
+    """Of each trial until no slot is left: why it does not count, and the notes on it."""
+    with Run.create(folder, "x", {}) as run:
         trials = RecordedTrials(verdicts.experiment, run, RunProgress(1, quiet=True), None)
-        monitor = cast("TrialMonitor", SimpleNamespace(late=_LATE, violation=""))
-        found: list[tuple[str, str]] = []
+        monitor = cast("TrialMonitor", SimpleNamespace(late=late, violation=""))
+        found: list[tuple[str, ...]] = []
         while (slot := trials.next()) is not None:
             number = trials.begin(slot)
             ended, notes = verdicts.of(slot, number, _measured(), monitor, trials)
             found.append((ended.why, *notes))
             trials.end(slot, ended)
-    assert found == [(_LATE,), ("", f"{_LATE} It counts: its slot has no retries left.")] * trials.slot_count
+    return found
+
+
+def test_a_late_trial_is_tried_again_while_retries_are_left(tmp_path: Path) -> None:
+    found = _all_trials(tmp_path, _verdicts(retries=1), _LATE)
+    assert found == [(_LATE,), ("", f"{_LATE} It counts: its slot has no retries left.")]
+
+
+_FEW = "in its window pdu1 delivered 1 of 3 samples needed"
+
+
+def _windows(window_s: float, told: list[str] | None) -> TrialVerdicts:
+    """Verdicts on one window of a strip that delivers too little. `told`: what a virtual lab's time is told."""
+    measure = {"measure": {"power": {"window_s": window_s}}, "guards": {"retries": 1}}
+    experiment = Experiment.model_validate({"name": "x", "lab": "toy", "blocks": 1, **measure})
+    clock = SimpleNamespace(read_slower=lambda: told.append("slower") if told is not None else None)
+    monitor = None if told is None else cast("LatenessMonitor", clock)
+    verdicts = TrialVerdicts(experiment, GuardSink(), monitor, has_strips=True)
+    rows = {"strip": "pdu1", "sent_ns": 1, "received_ns": 2, "power_watt": 3.0, "unchanged_s": 0.0, "mark": ""}
+    verdicts.guard_sink.take(Batch("watts", 1, rows))
+    return verdicts
+
+
+def test_a_window_with_too_few_samples_is_tried_again_at_a_slower_pace(tmp_path: Path) -> None:
+    told: list[str] = []
+    slower = f"{_FEW}: lab time runs slower in such windows from then on."
+    counts = f"{slower} It counts: its slot has no retries left."
+    assert _all_trials(tmp_path, _windows(10, told)) == [(slower,), ("", counts)]
+    assert told == ["slower", "slower"]
+
+
+@pytest.mark.parametrize(("window_s", "told"), [(2, []), (10, None)], ids=["short", "real"])
+def test_a_window_that_slower_lab_time_would_not_mend_counts_with_a_note(
+    tmp_path: Path, window_s: float, told: list[str] | None
+) -> None:
+    assert _all_trials(tmp_path, _windows(window_s, told)) == [("", f"{_FEW} for watts: use longer windows.")]
+    assert not told
 
 
 @pytest.mark.parametrize("share", [0.0, 0.04, 0.06, 0.8, 1.22])
