@@ -22,8 +22,6 @@ BOUNDS: Final[Mapping[str, tuple[float, int]]] = {
     "docs/explanation/twin.md": (26, 60),
     "docs/how-to/add-switch-family.md": (20, 72),
     "docs/how-to/first-hour.md": (20, 64),
-    "docs/how-to/own-switches.md": (21, 50),
-    "docs/how-to/provisioning.md": (20, 58),
     "docs/inside/analysis.md": (23, 57),
     "docs/inside/planning.md": (22, 50),
     "docs/inside/runs.md": (21.5, 63),
