@@ -18,8 +18,6 @@ LONGEST_OF_HELP: Final = 34
 """Words a sentence: on average over a text, and at most."""
 
 BOUNDS: Final[Mapping[str, tuple[float, int]]] = {
-    "docs/explanation/models.md": (20, 55),
-    "docs/explanation/twin.md": (26, 60),
     "docs/how-to/add-switch-family.md": (20, 72),
     "docs/how-to/first-hour.md": (20, 64),
     "docs/inside/analysis.md": (23, 57),
