@@ -64,16 +64,16 @@ class Estimate(_Part):
 class LinkPolicy(_Part):
     """EEE policy of the transmitters at `ends`, from echoes with EEE on and off (`analysis.links.eee_policy`).
 
-    `sleeper_count` transmitters of the probed path sleep alike. Kind "off": no sleep after gaps of up to
-    `largest_gap_us`; longer ones were not probed. "fast": as "hold", without a Ts. `wake_us` is one transmitter's,
-    `path_wake_us` the sum over a round trip that finds all asleep. `card_...` are of a second group of `card_count`
-    transmitters, where there are two: the hosts' cards, or the ports of the other direction. `which` False: echoes do
-    not tell which transmitters sleep; with two groups, these may be exchanged. `base_us`, `noise_us`: the path's round
-    trip awake, and the scale of its errors. `explained_fraction` is the share of the round trips' spread that hosts and
-    policy explain, `evidence` the difference of the information criterion to the next best kind (above 10: very
-    strong). `stream_every_us`: another host sent both hosts a frame that often, to keep the ports to them awake; None:
-    none did. `symptoms` are sentences about other effects on the path (`analysis.links.link_symptoms`), `unknown` about
-    what could not be determined.
+    `sleeper_count` transmitters of the probed path have this policy. `kind` "off": no sleep after gaps of up to
+    `largest_gap_us`; longer gaps were not probed. "fast": like "hold", without a Ts. `wake_us` is Tw of one
+    transmitter, `path_wake_us` the sum of Tw over a round trip with all transmitters asleep. `card_...` belong to a
+    second group of `card_count` transmitters, if there are two groups: the hosts' cards (NICs), or the ports of the
+    other direction. `which` False: the echoes do not show which transmitters sleep; the two groups may be exchanged.
+    `base_us`: round-trip time of the path when it is awake; `noise_us`: scale of its errors. `explained_fraction`:
+    share of the scatter of round-trip times that hosts and policy explain. `evidence`: difference of the information
+    criterion to the next best kind (above 10: very strong). `stream_every_us`: another host sent a frame to both hosts
+    this often, to keep the ports to them awake; None: no such stream. `symptoms`: sentences about other effects on the
+    path (`analysis.links.link_symptoms`). `unknown`: sentences about what could not be determined.
     """
 
     ends: tuple[str, ...]
@@ -106,12 +106,12 @@ class LinkPolicy(_Part):
 class PortPower(_Part):
     """What one port adds to a switch's draw at one speed, stage by stage; None: the stage was not measured.
 
-    `cable_watt`: a cable or transceiver is plugged in, the port shut. `enabled_watt`: in addition, with the port
-    enabled and the link down. `link_watt`: in addition, with the link up and idle without EEE. `lpi_fraction`: what
-    remains of these two in low-power idle. `lpi_saved_watt`: what a port with its link up saves there, if its watts
-    with a link are in the switch's base, as none was shut. `residual_watt`: what a port that was up still draws over
-    base after it is shut again; if that equals the sum of the stages, shutting a port saves nothing. `carrying_watt`:
-    in addition, once the port carries traffic, however much (NetPowerBench's P_offset).
+    `cable_watt`: a cable or transceiver is plugged in, the port is shut. `enabled_watt`: in addition, if the port is
+    enabled and the link down. `link_watt`: in addition, if the link is up and idle without EEE. `lpi_fraction`:
+    fraction of the last two that is left in low-power idle. `lpi_saved_watt`: saving of a port in low-power idle, if no
+    port was shut and the watts of a link are therefore part of the switch's base. `residual_watt`: power over base of a
+    port that was up and is shut again; if it equals the sum of the stages, shutting a port saves nothing.
+    `carrying_watt`: in addition, if the port carries any traffic (NetPowerBench's P_offset).
     """
 
     cable_watt: Estimate | None = None
@@ -126,12 +126,11 @@ class PortPower(_Part):
 class SwitchPower(_Part):
     """A switch's power (`analysis.power.switch_power`): base + ports by speed in Mb/s + traffic.
 
-    `port_by_mbps` are its ports if their cables are of one kind; else `port_by_kind` has them, by kind of cable first.
-    `bit_picojoule` and `packet_nanojoule` are per bit and per packet that the switch forwards. Per interface that these
-    pass, as NetPowerBench has E_bit and E_pkt, they are half as large: see `per_interface`. `drift_watt` is the
-    standard deviation of the drift that the fit removed, `noise_watt` of the readings about the fit.
-    `explained_fraction` is R2. `unknown` are sentences about what the data do not determine, `warnings` about what
-    makes the rest doubtful.
+    `port_by_mbps`: its ports, if all cables are of one kind; otherwise `port_by_kind`, by kind of cable, then by speed.
+    `bit_picojoule` and `packet_nanojoule` are per bit and packet that the switch forwards. NetPowerBench's E_bit and
+    E_pkt are per interface, and so half as large: see `per_interface`. `drift_watt`: standard deviation of the drift
+    that the fit removed; `noise_watt`: that of the readings around the fit. `explained_fraction`: R2. `unknown`:
+    sentences about what the data do not determine. `warnings`: sentences about reasons to doubt the rest.
     """
 
     family: str = ""
@@ -167,10 +166,10 @@ def _half(estimate: Estimate | None) -> Estimate | None:
 class NodePower(_Part):
     """A node's power (`analysis.power.node_power`), idle and with all its cores busy.
 
-    `card_saved_watt`: what its card saves at the outlet while its link, at `card_mbps`, is in low-power idle in both
-    directions. `idle_watt` is that with the card awake; if what the card saves is unknown, the mean of all windows
-    without a program. `unknown` are sentences about what the data do not determine, `warnings` about windows that were
-    left out.
+    `card_saved_watt`: saving of its card (NIC) at the outlet while its link, at `card_mbps`, is in low-power idle in
+    both directions. `idle_watt` is with the card awake; if `card_saved_watt` is unknown, it is the mean of all windows
+    without a program. `unknown`: sentences about what the data do not determine. `warnings`: sentences about windows
+    that were left out.
     """
 
     idle_watt: Estimate

@@ -24,18 +24,17 @@ class ApplyOptions:
     yes
         Do not ask.
     confirm_in
-        Roll everything back unless `eeectl confirm` follows within this time after the verification, such as 60s or
-        5m. A separate process does so even if this one or the terminal dies.
+        Roll the change back unless you run `eeectl confirm` within this time, such as 60s or 5m, after the
+        verification. A separate process does this, even if this one or the terminal dies.
     save
         Save the startup configurations once everything is verified (and confirmed).
     no_host_check
         Do not check at the end that the hosts reach each other.
     probe
-        Two hosts as FROM:TO; echoes go from one to the other until the change is done and the hosts check each other,
-        and losses are reported.
+        Two hosts as FROM:TO: send echoes from one to the other during the change, and report lost ones.
     management
-        In-band management as SWITCH:VLAN, the switch where this machine is plugged in; left out: the inventory's
-        `way_in`, else out of band.
+        In-band management as SWITCH:VLAN: the switch that this machine is connected to, and the management VLAN.
+        Default: `way_in` of the inventory, else out of band.
     json
         Print JSON, with the times of each change; needs --yes.
 

@@ -12,8 +12,8 @@ from eee_testbed.lab.model import Lab
 from eee_testbed.twin.machine.statedir import StateDir, hidden_labs, running_labs, state_of
 
 _HELP: Final = (
-    "Name of a lab, or its folder. Default: the one in EEE_LAB, else the only virtual lab that is running, else "
-    "`virtual`."
+    "Name of a lab, or its folder. Default: the environment variable EEE_LAB, else the only virtual lab that is "
+    "running, else `virtual`."
 )
 
 LabName = Annotated[str, Parameter(name="--lab", help=_HELP)]
@@ -47,7 +47,9 @@ def _require_same(name: str) -> None:
         return
     journal = StateDir(folder.name).load()
     if journal is not None and Path(journal.folder).resolve() != folder:
-        raise LabError(f"the lab {folder.name} that is up is that of {journal.folder}, not of {folder}.")
+        raise LabError(
+            f"lab {folder.name} was brought up from {journal.folder}, not from {folder}: take it down first."
+        )
 
 
 def lab_operand(name: str = "") -> str:

@@ -88,7 +88,7 @@ class NoticeOptions:
     ----------
     notify
         Start this command at the end, after a failure and after a stop. Its last argument is one line about that, and
-        EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. No shell reads it.
+        EEE_STATE, EEE_SUMMARY, EEE_RUN and EEE_VERB are in its environment. It is not run by a shell.
 
     """
 
@@ -124,7 +124,10 @@ def _start(words: Sequence[str], facts: Mapping[str, str], longest_s: float) -> 
         why = f"could not be started ({error.strerror})"
     if why:
         name = shlex.quote(words[0])
-        print(f"eeectl: --notify: {name} {why}: nobody may have been told; what was measured is kept.", file=sys.stderr)
+        print(
+            f"eeectl: --notify: {name} {why}: the message may not have been sent; the measurements are kept.",
+            file=sys.stderr,
+        )
 
 
 def _awaited(process: subprocess.Popen[bytes], longest_s: float) -> str:

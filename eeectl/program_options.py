@@ -42,22 +42,24 @@ class LaunchOptions:
     lab
         Name of a lab, or a folder.
     hosts
-        Hosts on which it runs, n01,n02 or n01 n02; the launcher starts on the first. Default: all hosts of the lab.
+        Hosts on which the program runs, as n01,n02 or n01 n02; the launcher runs on the first. Default: all hosts of
+        the lab.
     ranks_per_host
         Ranks on each host.
     launcher
-        What starts its ranks: openmpi, mpich, slurm (srun, in your salloc if there is one), or command.
+        What starts the MPI ranks: openmpi, mpich, slurm (srun, in your salloc if there is one), or command (the command
+        line of --launcher-words).
     launcher_words
-        Words added to the launcher's command line. With --launcher command the whole one, as 'mpiexec -host {hosts} -n
-        {ranks}'; it may also have {hostfile} and {ranks_per_host}.
+        Words that are added to the launcher's command line. With --launcher command: the whole command line, such as
+        'mpiexec -host {hosts} -n {ranks}'; it may also have {hostfile} and {ranks_per_host}.
     timeout_s
-        Time limit of one repetition.
+        Time limit of one repetition, seconds.
     agent_user
         User that runs agents on nodes, if not the inventory's.
     name
-        Name of the run; default: the name of the program and that of the verb.
+        Name of the run. Default: the command and PROGRAM, such as bench-alltoall.
     runs
-        Folder in which the run gets its own.
+        Folder in which the run's folder is made.
 
     """
 

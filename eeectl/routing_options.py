@@ -23,13 +23,15 @@ class RoutingOptions:
     roots
         Switches to root trees at, for `star` and `one`.
     trees_per_switch
-        Trees among which a switch's hosts are divided, for `shortest`: more parallel links in use, more VLANs.
+        For `shortest`: number of trees among which the hosts of a switch are divided. More trees use more parallel
+        links, and more VLANs.
     trees
         YAML file of hand-written trees.
     off
-        Links to keep out of all trees and shut, by number or end (sw1:gi1/0/11); a LAG as a whole.
+        Links to keep out of all trees and shut, by number in cables.csv or by end (sw1:gi1/0/11). A LAG counts as one
+        link.
     statics
-        Static entries: those `needed` against endless flooding, `all` hosts in each VLAN, or `none`.
+        Static FDB entries: those `needed` to prevent endless flooding, `all` hosts in each VLAN, or `none`.
 
     """
 

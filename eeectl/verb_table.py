@@ -23,13 +23,13 @@ VERBS: Final = (
         "adopt",
         "eee_testbed.eeectl.verbs.apply:adopt_app",
         "change",
-        "Accept a lab as it is found; an unfinished apply is forgotten.",
+        "Accept the present state of a lab as the right one; forget an unfinished apply.",
     ),
     Verb(
         "apply",
         "eee_testbed.eeectl.verbs.apply:apply_app",
         "change",
-        "Bring a lab to multi-tree routing: plan, prove, ask, send, read back; a failure rolls everything back.",
+        "Set up multi-tree routing: plan, prove, ask, send, read back; a failure rolls everything back.",
     ),
     Verb(
         "bench",
@@ -71,13 +71,13 @@ VERBS: Final = (
         "doctor",
         "eee_testbed.eeectl.verbs.setup.doctor:doctor_app",
         "labs",
-        "Check this machine and, with LAB, a lab; print a command that mends each problem.",
+        "Check this machine and, with LAB, a lab; print a command that fixes each problem.",
     ),
     Verb(
         "eee",
         "eee_testbed.eeectl.verbs.eee:eee_app",
         "change",
-        "Energy-Efficient Ethernet at both ends of links: switch it, and see what it does.",
+        "Show Energy-Efficient Ethernet at both ends of every link; turn it on and off.",
     ),
     Verb(
         "examples",
@@ -113,7 +113,7 @@ VERBS: Final = (
         "plan",
         "eee_testbed.eeectl.verbs.plan:plan_app",
         "change",
-        "Show how a lab would be brought to multi-tree routing, proved step by step; nothing is sent.",
+        "Show the steps of `apply` that set up multi-tree routing, with their proof; nothing is sent.",
     ),
     Verb(
         "power",
@@ -125,7 +125,7 @@ VERBS: Final = (
         "predict",
         "eee_testbed.eeectl.verbs.predict:predict_app",
         "analyse",
-        "Predict a measured program's run time and energy: any EEE, links off or slower, in this lab or elsewhere.",
+        "Predict a program's run time and energy for other EEE policies, links off or slower, or other networks.",
     ),
     Verb(
         "probe",
@@ -137,7 +137,7 @@ VERBS: Final = (
         "recover",
         "eee_testbed.eeectl.verbs.apply:recover_app",
         "change",
-        "Bring a lab back to a state that was verified, after a crash or a switch that lost its settings.",
+        "Bring a lab back to its last verified state, after a crash or after a switch lost its settings.",
     ),
     Verb(
         "regulate",
@@ -155,7 +155,7 @@ VERBS: Final = (
         "rollback",
         "eee_testbed.eeectl.verbs.history:rollback_app",
         "change",
-        "Roll back the last change of a lab, all changes from a number of `eeectl history` on, or all.",
+        "Roll back the last change of a lab, a numbered change of `eeectl history` and all after it, or all.",
     ),
     Verb(
         "run",
@@ -173,7 +173,7 @@ VERBS: Final = (
         "status",
         "eee_testbed.eeectl.verbs.status:status_app",
         "labs",
-        "Show who works on a lab, what was done last, and whether the switches still have the settings left then.",
+        "Show who works on a lab, its last change, and whether the switches still have the settings of that change.",
     ),
     Verb(
         "study",
@@ -185,7 +185,7 @@ VERBS: Final = (
         "sweep",
         "eee_testbed.eeectl.verbs.sweep:sweep_app",
         "measure",
-        "Run a program at all combinations of some factors' levels: `run` without an experiment's file.",
+        "Run a program at all combinations of the levels of some factors: like `run`, without an experiment file.",
     ),
     Verb(
         "trace",

@@ -113,27 +113,27 @@ class _Vars(BaseModel):
 
 
 class LabVars(_Vars):
-    """Variables of the group `all`. `way_in` is in-band management as SWITCH:VLAN; left out: out of band.
+    """Variables of the group `all`. `way_in` is for in-band management; default: out of band.
 
-    `watts_note`: a sentence that stands beside every figure of watts from this lab, such as what a meter cannot show.
+    `watts_note`: for example, what the meters cannot show, or that the watts are invented.
     """
 
-    management_network: Network = Field(description="addresses of switches, strips and nodes for management, A.B.C.D/N")
-    data_network: Network = Field(description="addresses of the nodes on the switches under test")
-    way_in: Annotated[str, AfterValidator(_way_in)] | None = Field(None, description="SWITCH:VLAN, in-band management")
-    watts_note: str = Field("", description="sentence beside every figure of watts")
+    management_network: Network = Field(description="management network of switches, strips and nodes, A.B.C.D/N")
+    data_network: Network = Field(description="network of the nodes, over the switches under test, A.B.C.D/N")
+    way_in: Annotated[str, AfterValidator(_way_in)] | None = Field(None, description="in-band management: SWITCH:VLAN")
+    watts_note: str = Field("", description="a sentence that is shown beside all watts of this lab")
 
 
 class SnmpUserVars(_Vars):
     """The user of SNMPv3; each key in a file or in an environment variable. A protocol without a key is not used."""
 
-    user: str = Field(description="its name on the device")
+    user: str = Field(description="name of the user on the device")
     auth_protocol: SnmpAuthProtocol = "sha"
     auth_key_file: SecretFile = Field("", description="file with the authentication key, mode 0600")
-    auth_key_env: SecretVariable = Field("", description="environment variable with it")
+    auth_key_env: SecretVariable = Field("", description="or its environment variable")
     privacy_protocol: SnmpPrivacyProtocol = "aes"
     privacy_key_file: SecretFile = Field("", description="file with the privacy key, mode 0600")
-    privacy_key_env: SecretVariable = Field("", description="environment variable with it")
+    privacy_key_env: SecretVariable = Field("", description="or its environment variable")
 
     @model_validator(mode="after")
     def _keys(self) -> "SnmpUserVars":
@@ -157,10 +157,10 @@ class SnmpUserVars(_Vars):
 class _SnmpVars(_Vars):
     """How SNMP is spoken to a device."""
 
-    snmp_port: UdpPort = Field(161, description="UDP port of its SNMP agent")
+    snmp_port: UdpPort = Field(161, description="UDP port of the SNMP agent")
     community_file: SecretFile = Field("", description="file with the community of SNMP v2c, mode 0600")
-    community_variable: SecretVariable = Field("", description="environment variable with it", alias="community_env")
-    snmp_v3: SnmpUserVars | None = Field(None, description="instead of a community")
+    community_variable: SecretVariable = Field("", description="or its environment variable", alias="community_env")
+    snmp_v3: SnmpUserVars | None = Field(None, description="SNMPv3 user, instead of a community")
 
     @property
     def snmp_user(self) -> SnmpUser | None:
@@ -176,28 +176,30 @@ class _SnmpVars(_Vars):
 
 
 class SwitchVars(_SnmpVars):
-    """Variables of a switch. `ports` maps names or ranges of names, as the switch calls them, to their rate in Mb/s.
+    """Variables of a switch. `ports` maps port names, as the switch shows them, or ranges of names to rates in Mb/s.
 
-    `bridge_ports` maps names or ranges to the bridge port number of the first, for an SNMP agent that names no port.
+    `bridge_ports` is for an SNMP agent without port names.
     """
 
-    address: Address = Field(description="its management address", alias="ansible_host")
-    ssh_port: UdpPort = Field(22, description="TCP port of its SSH server", alias="ansible_port")
-    user: str = Field("admin", description="who logs in", alias="ansible_user")
-    key_file: SecretFile = Field("", description="private key, if it takes keys", alias="ansible_ssh_private_key_file")
-    family: SwitchFamily = Field(description="whose driver speaks to it")
-    model: str = Field(description="as its maker calls it")
+    address: Address = Field(description="management address", alias="ansible_host")
+    ssh_port: UdpPort = Field(22, description="TCP port of the SSH server", alias="ansible_port")
+    user: str = Field("admin", description="user that logs in", alias="ansible_user")
+    key_file: SecretFile = Field(
+        "", description="private key, if it accepts keys", alias="ansible_ssh_private_key_file"
+    )
+    family: SwitchFamily = Field(description="family, which chooses the driver")
+    model: str = Field(description="the vendor's model name")
     password_file: SecretFile = Field("", description="file with the password, mode 0600")
-    password_variable: SecretVariable = Field("", description="environment variable with it", alias="password_env")
-    ssh_agent: bool = Field(default=False, description="keys of the SSH agent are tried")
-    enable_password_file: SecretFile = Field("", description="file with the password of `enable`, if it has one")
-    enable_password_env: SecretVariable = Field("", description="environment variable with it")
-    known_hosts_file: SecretFile = Field("", description="host keys that are trusted, as OpenSSH writes them")
-    snmp_write: bool = Field(default=True, description="no: all changes go over the command line")
+    password_variable: SecretVariable = Field("", description="or its environment variable", alias="password_env")
+    ssh_agent: bool = Field(default=False, description="whether to try the keys of the SSH agent")
+    enable_password_file: SecretFile = Field("", description="file with the password of `enable`, mode 0600")
+    enable_password_env: SecretVariable = Field("", description="or its environment variable")
+    known_hosts_file: SecretFile = Field("", description="file with trusted host keys, in the format of OpenSSH")
+    snmp_write: bool = Field(default=True, description="no: all changes are sent over the command line")
     quirks: dict[str, bool | int | str] = Field(default_factory=dict, description="deviations from the family")
-    ports: dict[str, Rate] = Field(description="names or ranges (`gi1/0/[1:24]`) to Mb/s")
+    ports: dict[str, Rate] = Field(description="port names or ranges (`gi1/0/[1:24]`), each with its rate in Mb/s")
     bridge_ports: dict[str, Annotated[int, Field(ge=1, le=65_535)]] = Field(
-        default_factory=dict, description="names or ranges to the bridge port number of the first"
+        default_factory=dict, description="port names or ranges, each with the bridge port number of the first port"
     )
 
     @field_validator("quirks")
@@ -240,32 +242,32 @@ class NodeVars(_Vars):
     `agent_python`: what runs agents there, such as a Python that playbooks/nodes.yml has given CAP_NET_RAW.
     """
 
-    management_address: Address = Field(description="its management address", alias="ansible_host")
-    ssh_port: UdpPort = Field(22, description="TCP port of its SSH server", alias="ansible_port")
-    user: str = Field(description="who logs in", alias="ansible_user")
+    management_address: Address = Field(description="management address", alias="ansible_host")
+    ssh_port: UdpPort = Field(22, description="TCP port of the SSH server", alias="ansible_port")
+    user: str = Field(description="user that logs in", alias="ansible_user")
     ssh_arguments: Annotated[str, AfterValidator(_ssh_arguments)] = Field(
-        "", description="options of ssh", alias="ansible_ssh_common_args"
+        "", description="additional options of ssh", alias="ansible_ssh_common_args"
     )
-    key_file: SecretFile = Field("", description="private key", alias="ansible_ssh_private_key_file")
-    data_address: Address = Field(description="its address on the data network")
-    mac: Annotated[str, AfterValidator(_mac)] = Field(description="of that interface, six lower-case pairs")
-    interface: str = Field("eth0", description="its interface on the data network")
-    rate_mbps: Rate = Field(1000, description="of that interface, Mb/s")
-    mtu_byte: int = Field(default=1500, ge=576, le=9202, description="of that interface, bytes")
-    pops_tags: bool = Field(default=False, description="it takes frames of any VLAN tag as if they had none")
-    agent_python: str = Field("python3", description="what runs agents there")
+    key_file: SecretFile = Field("", description="private key for SSH", alias="ansible_ssh_private_key_file")
+    data_address: Address = Field(description="address on the data network")
+    mac: Annotated[str, AfterValidator(_mac)] = Field(description="MAC address of `interface`, six lower-case pairs")
+    interface: str = Field("eth0", description="interface on the data network")
+    rate_mbps: Rate = Field(1000, description="rate of `interface`, Mb/s")
+    mtu_byte: int = Field(default=1500, ge=576, le=9202, description="MTU of `interface`, bytes")
+    pops_tags: bool = Field(default=False, description="whether it accepts frames with any VLAN tag as untagged")
+    agent_python: str = Field("python3", description="Python that runs agents on the node")
 
 
 class StripVars(_SnmpVars):
     """Variables of a power strip."""
 
-    address: Address = Field(description="its management address", alias="ansible_host")
-    family: StripFamily = Field(description="whose MIB it speaks")
-    model: str = Field(description="as its maker calls it")
+    address: Address = Field(description="management address", alias="ansible_host")
+    family: StripFamily = Field(description="family, which chooses the MIB")
+    model: str = Field(description="the vendor's model name")
     outlet_count: int = Field(
-        ge=0, le=64, description="how many it has that it meters or switches; 0: it meters inlets only", alias="outlets"
+        ge=0, le=64, description="number of metered or switched outlets; 0: only inlets are metered", alias="outlets"
     )
-    unit: int = Field(default=0, ge=0, le=63, description="which one of a daisy chain behind this address, from 0")
+    unit: int = Field(default=0, ge=0, le=63, description="number in the daisy chain behind this address, from 0")
 
     @field_validator("unit")
     @classmethod

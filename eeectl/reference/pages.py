@@ -57,18 +57,18 @@ def _commands() -> str:
 
 def _errors() -> str:
     about = (
-        "What a command reports instead of doing it: one sentence that says what is wrong, where, and the way out.\n"
-        "Only `main` of `eeectl` prints them, on standard error; the exit status is then 1. With `--debug` it shows\n"
-        "the trace.\n\nEach error is of the kinds above it, too.\n"
+        "If a command cannot do its work, it prints one sentence that says what is wrong, where, and the way out.\n"
+        "Errors go to standard error, and the exit status is then 1. With `--debug` the trace is printed, too.\n\n"
+        "In the list, an error is also of the kinds above it.\n"
     )
     return _page("Errors", about, error_tree())
 
 
 def _inventory() -> str:
     about = (
-        "A lab is a folder: `hosts.yml` (an Ansible inventory), `cables.csv`, `outlets.csv`. These are the\n"
-        "variables that `eeectl` reads from `hosts.yml`; others are left to Ansible and to\n"
-        "a site's own playbooks, unless they look like a misspelling of one of these.\n\n"
+        "A lab is a folder: `hosts.yml` (an Ansible inventory), `cables.csv`, `outlets.csv`. This page lists\n"
+        "the variables of `hosts.yml` that `eeectl` reads. It ignores others, which may be for Ansible, but refuses\n"
+        "those that look like a misspelling of one of these.\n\n"
         "`host_vars/` and `group_vars/` beside `hosts.yml`, and templates in a variable of this page, are read by\n"
         "Ansible itself (ansible-core beside `eeectl`; about 2 s more). Without it such a lab is refused, with the\n"
         "names of those files. Files that `ansible-vault` encrypted as a whole are left out.\n\n"
@@ -76,8 +76,8 @@ def _inventory() -> str:
         "remedy of each mistake.\n\n"
         "| file | columns |\n| --- | --- |\n"
         "| `cables.csv` | `end_a`, `end_b` (`DEVICE:PORT`), `rate_mbps`, `kind` of cable, `switchable` (`yes`, `no`: "
-        "whether it may be shut); if you like `lag`, a number: cables between the same two switches with the same one "
-        "make up one LAG, empty: none |\n"
+        "whether it may be shut); optionally `lag`: cables between the same two switches with the same number are one "
+        "LAG, an empty cell means none |\n"
         "| `outlets.csv` | `strip`, `outlet` (its number), `feeds` (a device) |\n"
     )
     models: Models = [
@@ -305,8 +305,8 @@ def _traffic_kinds() -> str:
 
 def _replay_files() -> str:
     about = (
-        "A replay file holds the MPI calls of every rank of a program: what a simulated network is given to carry.\n"
-        "`eeectl trace import` makes one of a trace, `eeectl trace show` says what is in it.\n"
+        "A replay file has the MPI calls of every rank of a program, for a simulated network.\n"
+        "`eeectl trace import` converts a trace into one, and `eeectl trace show` summarises it.\n"
         "[Import a trace and replay it](../how-to/import-trace.md) shows both.\n"
     )
     return _page("Replay files", about, prose(inspect.getdoc(program) or ""), _replay_columns(), _calls(), _formats())
@@ -328,9 +328,9 @@ def _calls() -> str:
     )
     head = "| number | call | peer | bytes | sizes |\n| --- | --- | --- | --- | --- |\n"
     about = (
-        "An ISEND, ISSEND, IBSEND or IRECV always begins a request, a collective call does if it has one. A WAIT ends\n"
-        "the requests of its `sizes`, a CANCEL its own. Numbers of requests begin at 0 and are used again. A request\n"
-        "that is begun in a loop is ended in the same pass.\n"
+        "An ISEND, ISSEND, IBSEND or IRECV always starts a request; a collective call does so if `request` is set.\n"
+        "A WAIT ends the requests in `sizes`, a CANCEL the one in `request`. Request numbers start at 0 and are\n"
+        "reused. A request that starts in a loop ends in the same pass.\n"
     )
     return f"## Calls\n\n{about}\n{head}{rows}"
 
@@ -341,10 +341,10 @@ def _formats() -> str:
         for name, one in FORMATS.items()
     )
     head = "| `--format` | trace | files to name | assumes | refuses |\n| --- | --- | --- | --- | --- |\n"
-    about = "What a trace does not hold and was filled in stands in the replay file; `eeectl trace show` prints it.\n"
+    about = "Assumptions about data that a trace lacks are in the replay file; `eeectl trace show` prints them.\n"
     codes = (
-        "A VEF trace has numbers for dependencies and operations, and which is which is not published. A file for\n"
-        "`--codes` says it; the numbers here are invented:\n\n"
+        "A VEF trace has numeric codes for dependencies and operations, whose meaning is not published. Give it\n"
+        "in a file with `--codes`; the numbers here are invented:\n\n"
         f"```yaml\n{vef.CODES}```\n"
     )
     return f"## Formats of traces\n\n{about}\n{head}{rows}\n## Codes of VEF traces\n\n{codes}"
@@ -357,7 +357,7 @@ def _families() -> str:
         for name, family in FAMILIES.items()
     )
     switches = (
-        "What each family's driver was tried against, and which of its lines rest on memory alone: watch those.\n\n"
+        "What each family's driver was tried on, and which command lines come from manuals only: watch those.\n\n"
         "## Switches\n\n"
         f"| family | `family:` | can | verified on | from memory alone |\n| --- | --- | --- | --- | --- |\n{rows}"
     )

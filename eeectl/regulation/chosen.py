@@ -110,7 +110,7 @@ def measure_choices(
     if isinstance(chosen, int):
         return notice.ended(chosen, "its pre-run ended early")
     if len(chosen.options.regulations) == 1 and loop is None:
-        raise LabError("no link can go under these peaks, so there is nothing to measure: give a larger --peak.")
+        raise LabError("no link can be turned off with these peaks, so nothing is measured: give a larger --peak.")
     compared = replace(chosen.compared, looped=loop is not None, figure=trials.figure)
     launch, choices = request.launch, request.choices
     content = trials.added_to(launch.content(request.program, choices.parameters, request.run_name))

@@ -34,8 +34,8 @@ class ChoiceOptions:
     Parameters
     ----------
     peak
-        What a channel may carry in the pre-run, such as 12MB, or 40% of what a cable can carry in its time. Several may
-        be given.
+        What a channel (one direction of a link) may carry during the pre-run: bytes, such as 12MB, or a share of its
+        capacity, such as 40%. Give several to try each.
     sweep
         Try this many peaks instead of --peak, from the busiest channel's load upwards.
     traffic
@@ -47,11 +47,11 @@ class ChoiceOptions:
     pre_values
         NAME=VALUE: the same for the pre-run alone, such as a smaller problem.
     calibration
-        Fitted power of switches and ports: a file of `eeectl fit`. Without it ports are assumed to draw alike.
+        Fitted power of switches and ports: a file of `eeectl fit`. Default: all ports are assumed to draw the same.
     seed
         Seed of the random order, and of the heuristic.
     time_limit_s
-        Time limit of the search for the least power, for each peak.
+        Time limit of the search for the least power, for each peak, seconds.
 
     """
 
@@ -131,12 +131,13 @@ class KnobOptions:
     Parameters
     ----------
     knob
-        `off`; `speed`, lower; `eee`, low-power idle; `hold`, the same with the hold time of --hold-us, on links with an
-        end whose family can set it.
+        What happens to links that are not needed: `off`; `speed`: a lower speed; `eee`: EEE on; `hold`: EEE on with the
+        hold of --hold-us, on links with an end that can set it.
     hold_us
-        With --knob hold: how long a transmitter waits after its last frame before it sleeps, microseconds.
+        With --knob hold: idle time after which a transmitter goes to sleep, microseconds.
     method
-        `koibuchi`, `least` or both.
+        How links are chosen: `koibuchi` (the paper's selection), `least` (trees and links of the least power), or
+        `both`.
 
     """
 
@@ -192,19 +193,19 @@ class RuleOptions:
     Parameters
     ----------
     epoch
-        The time between two decisions. A link needs ten epochs without need before it goes off.
+        Time between two decisions, such as 5s.
     high_water_mark
-        Links above this share of their rate are too busy (TCEP's U_hwm).
+        Links that carry more than this share of their rate count as too busy (TCEP's U_hwm).
     slowdown_bound
-        If a program is slower by more than this share, all links are switched on, and half as many may go off
-        afterwards.
+        If the program gets slower by more than this share, all links are turned on. Afterwards at most half as many may
+        be off.
     deactivation_epochs
-        Links are deactivated once in this many epochs; activated, every epoch.
+        Links are turned off only every this many epochs; they are turned on in any epoch.
     baseline_runs
-        This many runs of a program with all links on come first, to compare with.
+        Number of runs of the program with all links on, at the start, as the baseline.
     hub
-        The switch from which the root network leads, which is never switched off. Default: the one with most
-        neighbours.
+        The switch from which the root network starts; links of the root network are never turned off. Default: the
+        switch with the most neighbours.
 
     """
 

@@ -98,7 +98,7 @@ def recover_command(lab: LabName = "", *, yes: Yes = False) -> int:
             operand = work.folder.operand
             raise LabError(
                 f"{record.described} is verified: `eeectl confirm {operand}` keeps it, "
-                f"`eeectl rollback {operand}` does not."
+                f"`eeectl rollback {operand}` undoes it."
             )
         killed = RunNotes(work.folder).all()
         if killed or PortProofs(work.folder.port_proofs).replaced or (record is not None and not record.finished):
@@ -125,7 +125,7 @@ def _restore(lab: str, record: JournalState, *, yes: bool) -> int:
 
 @adopt_app.default
 def adopt_command(lab: LabName = "", *, yes: Yes = False) -> int:
-    """Accept a lab as it is found; an unfinished apply or run is forgotten.
+    """Accept the present state of a lab as the right one; forget an unfinished apply or run.
 
     Parameters
     ----------

@@ -54,17 +54,17 @@ def bench(
 ) -> int:
     r"""Run an MPI program on hosts of a lab: check its answer, show its figures, and sample all devices meanwhile.
 
-    Or any command that is on the hosts, after --; no shell reads it:
+    Instead of PROGRAM, any command that is on the hosts, after --. It is not run by a shell:
     eeectl bench --hosts n01,n02 --figure 'time=Time = ([\d.]+) s' -- /shared/halo 1000
 
     Parameters
     ----------
     program
-        Its name in the table of programs.
+        Name of a program that eeectl knows; --list shows them.
     command
         The command.
     listed
-        Only show the programs, or the one that is named, with the meaning of each parameter.
+        Only show the programs, or the parameters of PROGRAM with their meaning.
     values
         NAME=VALUE: a parameter of the program. Give the option once for each parameter.
     as_json

@@ -40,7 +40,7 @@ def check(
     runs
         Folders of runs, or their names below runs/; or a study's folder, for all its runs.
     expect
-        An expectation. Give the option once for each.
+        An expectation, such as 'time.slowdown < 1 %'. Give the option once for each. Default: list the figures.
     as_json
         Print JSON.
 

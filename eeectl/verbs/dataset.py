@@ -42,7 +42,7 @@ def build(
     study
         Folder of a study's results, such as simulations/NAME: add its points. Give the option once for each.
     reduced
-        Fewer intervals, holds and sizes.
+        Build a smaller data set, with fewer intervals, holds and sizes.
     as_json
         Print JSON.
 

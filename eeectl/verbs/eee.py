@@ -36,7 +36,7 @@ def on(
     may_flap: _Flag = False,
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
 ) -> int:
-    """Turn EEE on at the switch ends of links, traffic moved away first where another path exists.
+    """Turn EEE on at the switch ends of links; traffic moves away first if another path exists.
 
     Parameters
     ----------
@@ -47,7 +47,8 @@ def on(
     every
         All links of the lab.
     hold_us
-        How long a link is idle before it sleeps, in microseconds (0 to 60000000), where the switch lets it be set.
+        Hold: how long a link is idle before it sleeps, in microseconds (0 to 60000000). Needs a switch that can set it.
+        Default: unchanged.
     may_flap
         Allow links to restart that are the only path of some hosts, such as the hosts' own links. The steps show for
         how many seconds. Without this option such a change is refused.
@@ -70,7 +71,7 @@ def off(
     may_flap: _Flag = False,
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
 ) -> int:
-    """Turn EEE off at the switch ends of links, traffic moved away first where another path exists.
+    """Turn EEE off at the switch ends of links; traffic moves away first if another path exists.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ def show(
 ) -> int:
     """Show EEE of every link as the switches at both ends report it; one-sided EEE, which saves nothing, is marked.
 
-    Links that need a look come first, one a line; the others follow in groups that are alike. Hosts are not asked.
+    Links with a problem come first, one per line; the others follow, grouped by equal settings. Hosts are not asked.
 
     Parameters
     ----------

@@ -122,8 +122,9 @@ def lag_command(
 ) -> int:
     """Set up a static LAG of cables.csv at both ends, or take it down.
 
-    Its cables are shut while their ports join or leave. Set up: those that were up are woken then; hosts that need one
-    keep it until the others make the LAG. Taken down: traffic moves to other paths first, and the cables stay shut.
+    Cables are shut while their ports join or leave. After a set-up, cables that were up are enabled again; a cable that
+    hosts need stays up until the others form the LAG. Before a take-down, traffic moves to other paths; the cables stay
+    shut.
 
     Parameters
     ----------
@@ -153,14 +154,15 @@ def flow_control_command(
     may_flap: Annotated[bool, Parameter(negative="")] = False,
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
 ) -> int:
-    """Turn flow control (802.3x) on or off at the switch ends of links, traffic moved away first where it can be.
+    """Turn flow control (802.3x) on or off at the switch ends of links; traffic moves away if another path exists.
 
-    It is refused where paused switches could wait for each other in a circle over the lab's trees; the circle is shown.
+    It is refused if paused switches could deadlock, that is, wait for each other in a cycle over the lab's trees. The
+    error shows the cycle.
 
     Parameters
     ----------
     state
-        on: ports pause their partner when their buffers are full, and pause when it asks; off: neither.
+        on: ports send PAUSE when their buffers are full, and obey PAUSE frames of their partner; off: neither.
     links
         Numbers in cables.csv, ends such as sw1:gi1/0/11, or hosts.
     lab

@@ -73,7 +73,7 @@ def predict(
         Replay the MPI calls that the run recorded (--trace) on this network: a simulation's file, or lab:NAME. PROFILE
         is a run, a trial's folder or a replay file.
     best
-        Find the hold that saves most within --bound-slowdown (default: 1%); with --network, mode and hold.
+        Find the hold that saves the most energy within --bound-slowdown (default: 1%); with --network, also the mode.
     bound_slowdown
         Find the hold that saves most within this slowdown, such as 1%.
     output

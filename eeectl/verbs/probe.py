@@ -89,19 +89,19 @@ def probe(
     payload_byte
         ICMP payload, bytes; the default is that of `ping`.
     stream_from
-        A third host, which meanwhile sends both a small frame every --stream-every-us, so that the switches' ports to
-        them stay awake: what echoes then wait for is the hosts' cards. Choose a quarter of the hold, or less.
+        A third host, which meanwhile sends a small frame to both hosts every --stream-every-us. This keeps the
+        switches' ports to them awake, so echoes wait for the hosts' cards (NICs) only.
     stream_every_us
-        Time between two frames of that stream to a host, in microseconds.
+        Time between two frames of that stream to a host, in microseconds: at most a quarter of the hold.
     paired
-        Measure with EEE on and with EEE off on the whole path, in turns: without echoes with EEE off, no policy is
-        claimed. Changes EEE of the path's links, and restores it.
+        Measure in turns with EEE on and off on the whole path. A policy is only fitted if there are echoes with EEE
+        off. Changes EEE of the path's links, and restores it.
     seed
         Seed of the random pauses.
     agent_user
         User that runs the agent on the node, if not the inventory's.
     runs
-        Folder in which the run gets its own.
+        Folder in which the run's folder is made.
     no_fit
         Do not fit the policy.
     as_json

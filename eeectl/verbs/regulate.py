@@ -38,14 +38,14 @@ def choose(
 ) -> int:
     """Show which links a program does not need, after a pre-run; nothing is changed.
 
-    A pre-run counts who sends how much to whom. Links go off while every channel carries less than a peak: by
-    Koibuchi's selection (`peak` in the table), and with trees chosen for the least power (`least`). Every choice is
-    proved. The lab has to have multi-tree routing: see `eeectl apply`.
+    A pre-run counts the bytes between hosts. Links are chosen to go off as long as every channel carries less than a
+    peak: by Koibuchi's selection (`peak` in the table), and with trees chosen for the least power (`least`). Every
+    choice is proved. The lab has to have multi-tree routing: see `eeectl apply`.
 
     Parameters
     ----------
     program
-        Its name in the table of programs; `eeectl bench --list` shows them.
+        Name of a program that eeectl knows; `eeectl bench --list` shows them.
     choices
         What is chosen, and from which traffic.
     knob
@@ -83,7 +83,7 @@ def run(
     Parameters
     ----------
     program
-        Its name in the table of programs; `eeectl bench --list` shows them.
+        Name of a program that eeectl knows; `eeectl bench --list` shows them.
     choices
         What is chosen, and from which traffic.
     knob
@@ -125,12 +125,12 @@ def auto(
     Parameters
     ----------
     program
-        Its name in the table of programs; `eeectl bench --list` shows them. Without one the loop regulates whatever
+        Name of a program that eeectl knows; `eeectl bench --list` shows them. Without one the loop regulates whatever
         runs on the lab.
     values
         NAME=VALUE: a parameter of the program. Give the option once for each parameter.
     for_time
-        How long; without it, until Ctrl-C.
+        How long to regulate, such as 10m. Default: until Ctrl-C.
     rules
         How the closed loop regulates.
     launch
@@ -169,7 +169,7 @@ def compare(
     Parameters
     ----------
     program
-        Its name in the table of programs; `eeectl bench --list` shows them.
+        Name of a program that eeectl knows; `eeectl bench --list` shows them.
     choices
         What is chosen, and from which traffic.
     rules

@@ -36,7 +36,7 @@ def report(
     ----------
     runs
         Folders of runs, or their names below runs/; or folders of simulations, or their names below simulations/, which
-        the page compares. A study's folder stands for all its runs. Of two, what both ran is compared: before
+        the page compares. A study's folder stands for all its runs. Two folders are compared in what both ran: before
         and after a firmware, one switch and another. The page lists sections without data, with the commands that
         measure them.
     calibration
@@ -71,7 +71,7 @@ def report(
         print(report_simulations([one for one in simulations if one is not None], output, files))
         return 0
     if any(simulations):
-        raise LabError("runs and simulations have reports of their own: name either.")
+        raise LabError("a report is either of runs or of simulations: name only one kind.")
 
     operands = [runs_of(name) for name in names]
     folders = list(dict.fromkeys(folder for operand in operands for folder in operand))
@@ -130,7 +130,7 @@ def report_simulations(folders: Sequence[Path], output: Path | None, files: "Rep
     if all(replayed):
         return _report_replays(folders, where, files)
     if any(replayed):
-        raise LabError("simulations of programs and of traffic have reports of their own: name either.")
+        raise LabError("a report is either of simulated programs or of simulated traffic: name only one kind.")
     every = [read_simulation(folder) for folder in folders]
     found = report_of(every)
     files.write(where, page(every, found), found)

@@ -61,7 +61,7 @@ def run(
     trace
         Record every call of MPI functions, as `recordings: {trace: true}` in the file does, for `eeectl trace import`.
     runs
-        Folder in which the run gets its own.
+        Folder in which the run's folder is made.
     resume
         Resume a run that was stopped or killed; valid trials are kept. A run of `eeectl regulate` ends with its table.
     blocks

@@ -90,7 +90,7 @@ def simulate(
     bound_slowdown
         With --best: the slowdown that is allowed.
     run_time
-        For a file with programs: say which compute_scale lets them take so many seconds with links always on.
+        For a file with programs: print the compute_scale with which they take this many seconds with links always on.
     report
         Also make a page of the results, as `eeectl report FOLDER` does.
     as_json

@@ -20,10 +20,10 @@ status_app = App(name="status")
 def status(
     lab: LabName = "", *, offline: Annotated[bool, Parameter(negative="")] = False, as_json: Json = False
 ) -> int:
-    """Show who works on a lab, what was done last, and whether the switches still have the settings left then.
+    """Show who works on a lab, its last change, and whether the switches still have the settings of that change.
 
     Exit status 3 means that something is pending: an apply to confirm or to recover, a run that was killed, port
-    descriptions to restore, or settings that changed since. A run that still goes on is not called killed.
+    descriptions to restore, or settings that changed since.
 
     Parameters
     ----------

@@ -69,36 +69,37 @@ def study(
 ) -> int:
     r"""Measure a lab until its parameters are known: EEE policy of links, what EEE and links off cost, watts of ports.
 
-    What they cost is measured with Alltoall and a sleep; with --program, or with a command after --, with that program:
+    The cost is measured with Alltoall and pauses; with --program, or with a command after --, with that program:
     eeectl study LAB --figure 'time=Time = ([\d.]+) s' -- /shared/halo 1000
 
-    First multi-tree routing is applied to the lab, and stays. The pilot comes next: the first blocks of each
-    experiment. Then the study adds block after block where that narrows the intervals most for its time. A table shows
-    each parameter, what is measured next and why. The study ends when every parameter is known to the precision or
-    cannot be known here, or when the budget is spent. Then it writes the report. Each measurement is an eeectl command,
-    which is printed, and restores the lab. Exit status 3 means that trials are missing, as some failed, or the time was
-    over.
+    First multi-tree routing is applied to the lab; it stays after the study. Then comes the pilot: the first blocks of
+    each experiment. After that the study repeats the block that narrows the intervals most per unit of time. A table
+    shows each parameter, what is measured next and why. The study ends when every parameter is known to the precision
+    or cannot be determined here, or when the budget is spent. Then it writes the report. Each measurement is an eeectl
+    command, which is printed, and restores the lab. Exit status 3 means that trials are missing, because some failed or
+    the budget was spent.
 
     Parameters
     ----------
     lab
         Name of a lab, or a folder.
     command
-        After --: a command that is on the hosts, whose cost is studied. No shell reads it.
+        After --: a command that is on the hosts, whose cost is studied. It is not run by a shell.
     precision
-        Target half width of every 95 % interval, relative to its value. Default: 2%.
+        Target half-width of every 95 % interval, relative to its value. Default: 2%.
     budget
-        Time that the study may take, such as 90s, 40m or 2h, by the wall's clock; with --resume, from now on. What is
-        being measured then is stopped after a quarter of it more, the pilot not before 15 minutes. Default: 40m.
+        Time that the study may take, such as 90s, 40m or 2h, in real time; with --resume, from now on. A running
+        measurement may exceed it by a quarter; the pilot may always take 15 minutes. Default: 40m.
     quick
         The same as --budget 5m.
     hosts
         Hosts that take part, the first two at one switch; all of them run the program. Default: up to four, chosen
         from the cables, of which two run the program.
     program
-        A program of the table whose cost is studied; `eeectl bench --list` shows them.
+        The program whose cost is studied; `eeectl bench --list` shows those that eeectl knows. Default: alltoall.
     programs
-        File with the programs whose cost is studied, each with its parameters, figures and ranks; see the how-to.
+        YAML file with several programs whose cost is studied, each with its parameters, figures and ranks. Its keys are
+        in the guide "Your own MPI program".
     values
         NAME=VALUE: a parameter of the program. Give the option once for each parameter.
     factor
@@ -112,11 +113,11 @@ def study(
     launcher_words
         Words for the launcher, as in `eeectl bench`.
     timeout_s
-        Time limit of one trial of the program.
+        Time limit of one trial of the program, seconds.
     agent_user
         User that runs agents on nodes, if not the inventory's; recording idle gaps needs CAP_NET_RAW.
     root
-        Folder in which the study gets its own.
+        Folder in which the study's folder is made.
     resume
         Folder of a study that was stopped or has ended: continue it, with its precision and what is left of its budget
         unless you give others.
@@ -171,7 +172,7 @@ def study(
 
 
 def _measure(folder: "StudyFolder", known: Lab, console: Console, views: ViewOptions, *, yes: bool) -> int:
-    """Measure by the wall's clock; returns the exit status."""
+    """Measure in real time; returns the exit status."""
     from eee_testbed.measuring.study.measuring import Measuring
     from eee_testbed.measuring.study.progress import far_words
 

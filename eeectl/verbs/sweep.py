@@ -41,13 +41,13 @@ def sweep(
 ) -> int:
     r"""Run a program at all combinations of some factors' levels: `run` without an experiment's file.
 
-    Or any command that is on the hosts, after --; no shell reads it:
+    Instead of PROGRAM, any command that is on the hosts, after --. It is not run by a shell:
     eeectl sweep --factor eee=on,off --figure 'time=Time = ([\d.]+) s' -- /shared/halo 1000
 
     Parameters
     ----------
     program
-        Its name in the table of programs; `eeectl bench --list` shows them.
+        Name of a program that eeectl knows; `eeectl bench --list` shows them.
     command
         The command.
     factor

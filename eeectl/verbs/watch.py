@@ -35,7 +35,7 @@ watch_app = App(
 _Flag = Annotated[bool, Parameter(negative="")]
 _WEB: Final = "127.0.0.1:8043"
 _FRAMES_A_SECOND: Final = "1000"
-"""Of a screen that lives in a slow lab's time: at 1/50 of the wall's pace textual's 60 are one a second."""
+"""Of a screen that lives in a slow lab's time: at 1/50 of real time textual's 60 are one a second."""
 
 
 @watch_app.default
@@ -83,7 +83,8 @@ def watch(
     web
         Serve a page with the same panels instead, for browsers on this machine, until Ctrl-C.
     web_at
-        Serve that page at [ADDRESS:]PORT. Default: 127.0.0.1:8043. Whoever reaches the address can only look.
+        Serve that page at [ADDRESS:]PORT. Default: 127.0.0.1:8043. Everybody who can reach the address can watch, but
+        change nothing.
     views
         Where live data are exported.
 

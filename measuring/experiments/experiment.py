@@ -85,9 +85,9 @@ class TreeLevel(_Part):
 class LoopLevel(_Part):
     """A closed loop that regulates links during a trial, as `eeectl regulate auto` does. Times in seconds.
 
-    The loop begins with the lab as it was before the run. First the program runs `baseline_runs` times with all links
-    on, to compare with, then again and again until the loop has changed nothing for two deactivation epochs, or for
-    `settle_s`; none of these runs is recorded. Then the trial is measured, and the loop goes on meanwhile.
+    The loop starts with the lab as it was before the run. First the program runs `baseline_runs` times with all links
+    on, as the baseline. Then it runs again and again until the loop has changed nothing for two deactivation epochs, or
+    for `settle_s` at most. None of these runs is recorded. Then the trial is measured, while the loop continues.
     """
 
     epoch_s: float = Field(default=5.0, ge=1, le=600)
@@ -102,10 +102,10 @@ class LoopLevel(_Part):
 class RegulationLevel(_Part):
     """A level of a factor of kind `regulation`, as `eeectl regulate run` writes it.
 
-    Trunks have their numbers in cables.csv. `on` and `off` are switched; `speed_mbps` null: negotiated; `cables`: of a
-    LAG, how many of its cables are on.
-    `hold_us`: the hold time of links whose EEE is switched on, microseconds. With `loop` a closed loop decides
-    instead, and nothing else is given.
+    Trunks are numbered as in cables.csv. `on` and `off`: trunks that are turned on and off. `speed_mbps`: by trunk;
+    null means negotiated. `eee`: by trunk, whether EEE is on. `cables`: by LAG, how many of its cables are on.
+    `hold_us`: hold of links whose EEE is turned on, microseconds. With `loop` a closed loop decides instead, and no
+    other key is given.
     """
 
     trees: tuple[TreeLevel, ...] = ()
@@ -126,7 +126,7 @@ class RegulationLevel(_Part):
 
 
 class Factor(_Part):
-    """What is varied. `kind`: what it changes; without it, the factor's name says so. `links`: whose settings.
+    """A setting that is varied. `kind`: which setting; default: the factor's name. `links`: the links that change.
 
     `choices` are the levels of a regulation, which `eeectl regulate run` writes.
     """
@@ -287,14 +287,14 @@ class Recordings(_Part):
 class Guards(_Part):
     """What makes a trial invalid, and how often it is repeated at the end of its block.
 
-    `retry_failed`: whether a trial that failed, such as one whose program ended with an error, is repeated, too.
-    On a virtual lab, at most `twin_late_share` of a trial's frames may be delivered more than `twin_late_us` late; and
-    where the lab sets its own rate, a trial after which its time slows down, as frames or ranks were too late for that
-    rate, is repeated while retries are left. Of a program's time, its ranks may wait for a processor for at most
-    `processor_wait_share`, and at most `slow_share` may pass in iterations that are far slower than the median; a node
-    may lose at most `steal_share` of its processors to its hypervisor. Programs that do not report these figures are
-    not judged by them. Ranks of a virtual lab share one machine's processors: there `processor_wait_share` is noted and
-    ends no trial, and at the wall's pace so are the other two.
+    `retry_failed`: also repeat a trial that failed, for example because its program ended with an error. On a virtual
+    lab, at most `twin_late_share` of a trial's frames may be more than `twin_late_us` late. If the lab sets its own
+    rate, a trial with too late frames or ranks is repeated at a slower rate, while retries are left. The ranks may wait
+    for a processor for at most `processor_wait_share` of the program's time. At most `slow_share` of this time may be
+    in iterations that are far slower than the median. A node may lose at most `steal_share` of its processors to its
+    hypervisor. These three guards apply only to programs that report the values. Ranks of a virtual lab share the
+    processors of one machine: there `processor_wait_share` is noted and does not make a trial invalid; in real time
+    the same is true of the other two.
     """
 
     retries: int = Field(default=2, ge=0, le=20)
@@ -314,8 +314,8 @@ class Guards(_Part):
 class Effect(_Part):
     """The effect that the meters must be able to resolve; checked before the run starts (the preflight).
 
-    `effect_watt`: the expected difference, of all `meters` together; without it no run is refused. `meters`: devices
-    whose outlets count; default: all. `look_s`: how long the preflight samples. `trial_s`: assumed length of a program
+    `effect_watt`: the expected difference of the sum of all `meters`; without it no run is refused. `meters`: devices
+    whose outlets are summed; default: all. `look_s`: duration of the preflight. `trial_s`: assumed length of a program
     or probe trial.
     """
 

@@ -1,9 +1,10 @@
 """A replay file: the MPI calls of every rank of a program, in one Parquet file.
 
-A row is a call; the rows of a rank are in the order of its calls, and ranks follow each other. What `bytes` and
-`sizes` are depends on the call. A loop is a row LOOP with the number of its passes, its calls, and a row END. Peers are
-ranks of the call's communicator. What concerns the whole program is a JSON object in the file's metadata, `replay`.
-Between columns and footer there is a digest of all else; a reader of replay files checks it, others of Parquet skip it.
+Each row is a call. The rows of a rank are in the order of its calls, rank after rank. The meaning of `bytes` and
+`sizes` depends on the call. A loop is a row LOOP with the number of its passes, then its calls, then a row END. Peers
+are ranks of the call's communicator. Data of the whole program are a JSON object in the file's metadata, `replay`.
+Between the columns and the footer is a digest of everything else; readers of replay files check it, and other Parquet
+readers skip it.
 """
 
 import io
@@ -28,8 +29,8 @@ KEY: Final = "replay"
 
 COLUMNS: Final[Mapping[str, tuple[Any, str]]] = {
     "rank": (pl.UInt32, "rank in the program"),
-    "call": (pl.UInt8, "number of the call: the table of calls"),
-    "compute_ns": (pl.UInt64, "time from the end of the call before, spent computing"),
+    "call": (pl.UInt8, "number of the call in the table of calls"),
+    "compute_ns": (pl.UInt64, "computing time since the end of the previous call"),
     "communicator": (pl.UInt32, "number of the communicator in the metadata; 0 is the world"),
     "peer": (pl.Int32, "rank in the communicator: destination, source or root; -1 any source, -2 MPI_PROC_NULL"),
     "tag": (pl.Int32, "of a message; -1 any tag"),
@@ -41,13 +42,13 @@ COLUMNS: Final[Mapping[str, tuple[Any, str]]] = {
 """Type and meaning of the columns."""
 
 METADATA: Final[Mapping[str, str]] = {
-    "format": f"of the file: {FORMAT}",
-    "name": "of the program",
+    "format": f"version of the format: {FORMAT}",
+    "name": "name of the program",
     "ranks": "number of ranks",
     "communicators": "world ranks of each, in the order of their ranks there: a list, or first, ranks and step",
     "source": "what the file was made from",
-    "assumed": "sentences: what the source did not hold and was filled in",
-    "recorded_ns": "how long the program ran where it was recorded; null if unknown",
+    "assumed": "sentences: assumptions about data that the source lacks",
+    "recorded_ns": "run time of the recorded program, ns; null if unknown",
 }
 """Keys of the JSON object in the metadata `replay`."""
 

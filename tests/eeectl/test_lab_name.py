@@ -26,7 +26,7 @@ def test_a_lab_that_is_up_from_another_folder_is_refused(tmp_path: Path, monkeyp
     assert chosen(str(one)) == str(one)
     assert chosen("toy") == "toy"
     assert chosen("") == "toy"
-    with pytest.raises(LabError, match=rf"the lab toy that is up is that of {one}, not of {other}"):
+    with pytest.raises(LabError, match=rf"lab toy was brought up from {one}, not from {other}"):
         chosen(str(other))
     assert lab_operand(str(other)) == str(other)  # another inventory of the same devices
 

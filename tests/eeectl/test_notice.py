@@ -82,7 +82,7 @@ def test_a_command_that_fails_is_one_sentence_and_changes_nothing(
     assert status == PENDING
     said = capfd.readouterr()
     assert said.out == ""
-    assert said.err == f"eeectl: --notify: sh {why}: nobody may have been told; what was measured is kept.\n"
+    assert said.err == f"eeectl: --notify: sh {why}: the message may not have been sent; the measurements are kept.\n"
 
 
 def test_what_the_command_prints_does_not_get_into_json(capfd: pytest.CaptureFixture[str]) -> None:

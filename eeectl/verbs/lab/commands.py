@@ -46,7 +46,7 @@ for _name, _place, _help in (
     (
         "first-contact",
         "first_contact:first_contact",
-        "Set up a switch from its box: address, account, SSH, SNMP, LLDP.",
+        "Set up a switch that has factory settings: address, account, SSH, SNMP, LLDP.",
     ),
     ("first-hour", "first_hour:first_hour_command", "Read a switch of a new model: what is proved, assumed, refused."),
     ("replay", "replay:replay", "Test the parsers of switches and strips on recordings of devices."),
@@ -70,8 +70,8 @@ def up(lab: LabName = "", *, rate: str = "") -> int:
         Name of a lab in ./inventory or among the shipped ones (virtual, miwa, koibuchi), or a folder. Default: the
         one in EEE_LAB, else virtual.
     rate
-        Give the lab a clock of its own that runs at this rate, in lab seconds per wall second, such as 1/10; from
-        1/1000 to 50, or auto, or auto:2us (see `lab clock`).
+        Give the lab a clock of its own with this rate, in lab seconds per real second, such as 1/10; from
+        1/1000 to 50, or auto, or auto:2us (see `lab clock`). Default: real time, without a clock of its own.
 
     """
     from rich.progress import (  # only bringing a lab up shows bars
@@ -106,10 +106,9 @@ def clock(lab: LabName = "", rate: str = "", *, as_json: _Json = False) -> int:
     lab
         Its name; by default the only lab that is running.
     rate
-        Lab seconds per wall second, such as 1/10, 0.5 or 5; from 1/1000 to 50. With auto it is 1/10 during a trial,
-        or slower where frames and processes were late by more than 20 us of lab time. It is up to 6 while only meters
-        are read, and 1 while nobody measures. auto:2us keeps them on time within 2 us, for programs whose rounds are as
-        short.
+        Lab seconds per real second, such as 1/10, 0.5 or 5; from 1/1000 to 50. With auto it is 1/10 during a trial, or
+        slower if frames or processes were late by more than 20 us of lab time. It is up to 6 while only meters are
+        read, and 1 while nothing is measured. auto:2us keeps lateness within 2 us, for rounds of a few microseconds.
     as_json
         Print JSON.
 
@@ -128,11 +127,11 @@ def clock(lab: LabName = "", rate: str = "", *, as_json: _Json = False) -> int:
         pace = {"rate": set_rate, "automatic": bool(automatic), "pace": automatic or set_rate}
         _print_json({"lab": name, **pace, "lab_ns": lab_ns, "wall_ns": wall_ns, "outside_lab_time": named})
     else:
-        by = f", set by what is done in the lab ({automatic}); 1 while nobody measures" if automatic else ""
-        print(f"lab {name}: {set_rate} lab seconds per wall second{by}")
+        by = f", set automatically ({automatic}); 1 while nothing is measured" if automatic else ""
+        print(f"lab {name}: {set_rate} lab seconds per real second{by}")
         for host, found in outside.items():
             names = ", ".join(f"{of} ({number})" for number, of in found.items())
-            print(f"{host}: at the wall's pace, as they do not preload the lab's clock: {names}")
+            print(f"{host}: processes in real time, because they do not preload the lab's clock: {names}")
     return 0
 
 
@@ -290,7 +289,7 @@ def truth(
     histogram: Annotated[bool, Parameter(negative="")] = False,
     as_json: _Json = False,
 ) -> int:
-    """Show what no real lab can show: true timing, true power, and how late the twin delivered frames.
+    """Show the true times and power of a virtual lab, and how late the twin delivered frames.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class FactoryOptions:
     port
         TCP port at the factory address; default: the protocol's own.
     user
-        Account of the factory; default: the one that the family is known for.
+        Factory account. Default: the usual one of the family.
     password_file
         File with the factory's password, mode 0600; default: the one that the family is known for, or none.
     password_env
@@ -97,9 +97,9 @@ def first_contact(
     service: tuple[Service, ...] = (),
     yes: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Set up a switch as it comes from its box: account, SSH, SNMP, LLDP, address; then log in anew, and save.
+    """Set up a switch that has factory settings: account, SSH, SNMP, LLDP, address; then log in again, and save.
 
-    The lines are shown, with words in place of secrets, and sent once you agree. The switch's SSH host key is shown and
+    The lines are shown, with placeholders for secrets, and sent after you agree. The switch's SSH host key is shown and
     kept when you confirm it. The configuration is saved after the switch has let eeectl in at its new address and has
     answered over SNMP; until then, switching its power off and on undoes everything. This machine needs an address in
     the network of the factory address, and in the management network.
@@ -154,7 +154,7 @@ def _address(option: str, text: str) -> str:
     try:
         return str(IPv4Address(text))
     except AddressValueError as error:
-        raise LabError(f"{option} {text} is no IPv4 address: write one such as 192.0.2.1.") from error
+        raise LabError(f"{option} {text} is not an IPv4 address: write one such as 192.0.2.1.") from error
 
 
 def _print_lines(switch: Switch, setup: Setup) -> None:

@@ -41,7 +41,8 @@ def new(
 ) -> int:
     """Write the files of a virtual lab of any size: inventory, cables, outlets, and what the twin needs.
 
-    All links but a tree are shut at first, as no switch has a spanning tree. Addresses are those that no known lab has.
+    All links except a spanning tree are shut at first, because the switches do not run a spanning tree protocol. The
+    addresses are not used by any other known lab.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def new(
     family
         Families of the switches, in equal parts: dell_powerconnect_55xx, netgear_m4300.
     links
-        Links between two switches that are joined.
+        Number of parallel links between two switches that are joined.
     shape
         Which switches are joined: each with each other, with the next one in a ring or a line, or with sw1 in a star.
     as_json

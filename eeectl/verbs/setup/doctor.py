@@ -20,10 +20,10 @@ doctor_app = App(name="doctor")
 
 @doctor_app.default
 def doctor(lab: NamedLab = "", *, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
-    """Check this machine and, with LAB, a lab; print a command that mends each problem.
+    """Check this machine and, with LAB, a lab; print a command that fixes each problem.
 
-    Nothing is changed. Of a lab that is named, files, secrets, devices and the nodes' tools are checked. Exit status 1
-    if anything is missing that is not optional.
+    Nothing is changed. For a lab, its files, secrets, devices and the nodes' tools are checked. Exit status 1 if
+    anything is missing that is not optional.
 
     Parameters
     ----------

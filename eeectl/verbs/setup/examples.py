@@ -38,7 +38,7 @@ def copy(target: Path, /, *, as_json: _Json = False) -> int:
 
 @examples_app.command(name="list")
 def list_examples(*, as_json: _Json = False) -> int:
-    """Show what travels with the package, and where it is.
+    """Show which examples the package contains, and where they are.
 
     Parameters
     ----------

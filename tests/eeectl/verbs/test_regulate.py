@@ -17,7 +17,7 @@ from eee_testbed.regulation.closed_loop import Settings
     [
         ("run alltoall --lab virtual", "how much may a channel carry?"),
         ("choose alltoall --lab virtual --peak 40% --sweep 2", "how much may a channel carry?"),
-        ("run alltoall --lab virtual --peak much", "'much' is no peak"),
+        ("run alltoall --lab virtual --peak much", "'much' is not a peak"),
         ("run alltoall --lab virtual --peak 40% --launcher mpich", "cannot count messages between ranks"),
         ("choose alltoall --lab virtual --peak 40% --knob hold", "--knob hold and --hold-us go together"),
         ("run alltoall --lab virtual --peak 40% --hold-us 500", "--knob hold and --hold-us go together"),

@@ -54,7 +54,7 @@ def test_run_yaml_is_read_once_until_a_run_goes_on(
     monkeypatch.setenv("EEE_CONTROLLER_DIR", str(tmp_path / "kept"))
     facts = _facts(tmp_path / "toy") | ({FACT: _COMPARED.plain()} if regulated else {})
     with Run.create(tmp_path, "x", facts) as run, _opened("run.yaml") as opened:
-        why = "is no run of" if words[0] == "regulate" and not regulated else "another process"
+        why = "is not a run of" if words[0] == "regulate" and not regulated else "another process"
         with pytest.raises(LabError, match=why):
             app([*words, str(run.folder)], exit_on_error=False)
     assert len(opened) == 1

@@ -230,7 +230,7 @@ def test_what_is_compared_is_read_from_the_run_as_it_was_written(tmp_path: Path,
 
 
 def test_a_run_that_compares_nothing_and_one_that_was_edited_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="is no run of `eeectl regulate run` or `compare`"):
+    with pytest.raises(LabError, match="is not a run of `eeectl regulate run` or `compare`"):
         comparison_in(RunFolder.read(write_run(tmp_path / "other")))
     plain = _compared().plain()
     with Run.create(tmp_path, "x", {FACT: plain | {"baseline": {"one": {}}}}) as run:
