@@ -109,9 +109,9 @@ def _parsed(field: Field, value: object) -> tuple[str, Any]:
     try:
         number = int(str(value)) if field.kind == "integer" else float(str(value))
     except ValueError:
-        return f"'{one_line(str(value))[:40]}' is no {field.kind}: correct it", None
+        return f"'{one_line(str(value))[:40]}' is not a valid {field.kind}: correct it", None
     if not math.isfinite(number):
-        return f"{number} is no measured value: {'write one' if field.required else 'leave the cell empty'}", None
+        return f"{number} is not a measured value: {'write one' if field.required else 'leave the cell empty'}", None
     return "", number
 
 

@@ -34,7 +34,7 @@ def write_data_set(folder: Path, name: str, tables: Mapping[Table, pl.DataFrame]
     The description is written last, so that a folder with one is whole. A data set that is there already is replaced.
     """
     if folder.is_dir() and any(folder.iterdir()) and not (folder / DESCRIPTION).is_file():
-        raise LabError(f"{folder} holds something that is no data set: name another folder, or empty this one.")
+        raise LabError(f"{folder} holds something that is not a data set: name another folder, or empty this one.")
     contents = {table.file: _parquet(frame) for table, frame in tables.items()}
     resources = [_resource(table, tables[table].height, contents[table.file]) for table in tables]
     description = {
@@ -95,7 +95,7 @@ def wrong_sums(folder: Path) -> Sequence[str]:
     for number, line in enumerate(lines, 1):
         digest, _, file = line.partition("  ")
         if not file or Path(file).name != file:
-            found.append(f"{path}, line {number}: is no checksum of a file of this folder.")
+            found.append(f"{path}, line {number}: is not a checksum of a file of this folder.")
         elif not (folder / file).is_file():
             found.append(f"{folder / file} is missing: build the data set again, or copy it anew.")
         elif _digest((folder / file).read_bytes()) != digest:

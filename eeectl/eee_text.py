@@ -8,7 +8,7 @@ from eee_testbed.controller.checking.eee_links import EeeEnd, EeeLink, Finding
 
 _GAP: Final = "  "
 _MEANS: Final[dict[Finding, str]] = {
-    "contradictory": "in force, and off or not supported, as its switch shows it: look at what its shows of EEE say",
+    "contradictory": "shown as in force, and also as off or not supported: see the EEE commands of its switch",
     "one-sided": "on at one end only, so neither end may sleep",
     "not in force": "on, and not in force although the link is up: the other end does not advertise it",
     "unknown": "no switch at this link reports EEE",

@@ -13,4 +13,4 @@ def keeping(count: Callable[[], int], what: str, folder: Path) -> Iterator[None]
     except KeyboardInterrupt as error:
         kept = count()
         words = f"1 {what} is" if kept == 1 else f"{kept} {what}s are"
-        raise KeyboardInterrupt(f"{words} kept in {folder}: the same command goes on.") from error
+        raise KeyboardInterrupt(f"{words} kept in {folder}: run the same command again to continue.") from error

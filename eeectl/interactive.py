@@ -161,7 +161,7 @@ def _loss(probe: Ping, pair: str, result: Result) -> PathLoss:
 def ask_person(question: str) -> bool:
     """Ask on the terminal; LabError if standard input is not a terminal."""
     if not sys.stdin.isatty():
-        raise LabError("standard input is no terminal, so nobody can answer: give --yes to go ahead; nothing was sent.")
+        raise LabError("standard input is not a terminal, so eeectl cannot ask: give --yes; nothing was sent.")
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

@@ -1,8 +1,8 @@
-"""A person waits by the wall's clock, also for a virtual lab with a clock of its own.
+"""A person waits in real time, also for a virtual lab with a clock of its own.
 
 A study's budget is the wall's time. While a study that was interrupted restores a slow lab, that goes at the wall's
 pace: what is being measured is lost anyway, and at 1/250 a restore of a few lab seconds would take minutes. A lab that
-sets its own rate knows that a study measures there, so it goes at the wall's pace between trials. A rack, and a lab
+sets its own rate knows that a study measures there, so it goes in real time between trials. A rack, and a lab
 without a clock of its own, are left alone.
 """
 
@@ -25,7 +25,7 @@ class Pace:
     _before: str = field(default="", init=False)
 
     def work(self) -> None:
-        """Until this process ends, a lab that sets its own rate goes at the wall's pace between trials."""
+        """Until this process ends, a lab that sets its own rate goes in real time between trials."""
         with contextlib.suppress(LabError):  # no virtual lab
             labs.order(self.lab, "work", process=os.getpid())
 
@@ -34,7 +34,7 @@ class Pace:
         return labs.wall_s(self.lab)
 
     def hurry(self) -> None:
-        """Go at the wall's pace if the lab is slower."""
+        """Go in real time if the lab is slower."""
         try:
             rate, _, _ = read_lab_clock(labs.clock_page(self.lab))
             if Fraction(rate) < 1:

@@ -123,7 +123,7 @@ def predict_replayed(asked: Replays, questions: Sequence[WhatIf], bound_percent:
         phy = next((one.phy for one in questions if one.phy), "")
         best = None if bound_percent is None else replays.best(phy, bound_percent, pool, _said)
     except KeyboardInterrupt as error:
-        raise KeyboardInterrupt("finished replays are kept: the same command goes on.") from error
+        raise KeyboardInterrupt("finished replays are kept: run the same command again to continue.") from error
     if as_json:
         plain: dict[str, Any] = {"profile": name, "answers": [prediction_plain(one) for one in answers]}
         print(json.dumps({"predictions": [plain | ({} if best is None else {"best_policy": _plain(best)})]}, indent=1))

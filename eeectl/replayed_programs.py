@@ -138,6 +138,6 @@ def _print(name: str, figures: tuple[Compared, ...], replays: tuple[Replayed, ..
     messages = max(one.unmatched_messages for one in replays)
     if receives or messages:
         console.print(
-            f"Doubt: {receives} receives and {messages} messages had met nobody when their program ended.",
+            f"Doubt: {receives} receives and {messages} messages had no partner when their program ended.",
             highlight=False,
         )

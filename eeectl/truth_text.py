@@ -22,7 +22,7 @@ def print_truth(truth: Mapping[str, Any], width: int, *, histogram: bool, every:
     `every`: each device and port, not what they have in common. `histogram`: also how many frames were how late.
     """
     out = Console(highlight=False, width=width)
-    out.print(f"lab {truth['lab']}: what no real lab can show, after {truth['now_ps'] / 1e12:.0f} s", markup=False)
+    out.print(f"lab {truth['lab']}: true values after {truth['now_ps'] / 1e12:.0f} s", markup=False)
     out.print("\ntiming of EEE and of a boot, by devices that are alike", style="dim")
     out.print(_timing(truth["timing"]))
     out.print("\ntrue power", style="dim")

@@ -81,7 +81,7 @@ def _links(place: str, given: Mapping[str, Any], fragment: Mapping[str, Any]) ->
     """Without a mode the links never sleep."""
     for key in given:
         if key not in _KEYS:
-            raise WrongLink(f"{place}.{key}", "is no key beside phy", f"write some of {', '.join(_KEYS)}")
+            raise WrongLink(f"{place}.{key}", "is not a key beside phy", f"write some of {', '.join(_KEYS)}")
     name, mode = given["phy"], given.get("mode", "off")
     known = LINKS.get(name) if isinstance(name, str) else None
     profile = phy_profiles().get(name) if isinstance(name, str) else None
@@ -124,7 +124,7 @@ def _times(place: str, given: Mapping[str, Any], profile: Mapping[str, float], c
 
     def cycles(time_us: Any, key: str) -> int:
         if not isinstance(time_us, int | float) or isinstance(time_us, bool) or not 0 <= time_us <= _MOST_AMOUNT:
-            raise WrongLink(f"{place}.{key}", f"{time_us} is no time", "write microseconds from 0 on")
+            raise WrongLink(f"{place}.{key}", f"{time_us} is not a time", "write microseconds from 0 on")
         return round(time_us / cycle_us)
 
     times: dict[str, Any] = {"mode": mode, "hold": cycles(given.get("hold_us", 0.0), "hold_us")}

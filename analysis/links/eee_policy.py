@@ -61,7 +61,7 @@ _HOSTS_OWN_US: Final = 20.0
 
 _STAMPS_US: Final = 0.4
 """How much later a host may stamp an answer that slept longer on its way: caches grow cold meanwhile. In a lab at a
-tenth of the wall's pace sums of wakes were found 0.3 us too long (two pairs, 600 echoes each)."""
+tenth of real time sums of wakes were found 0.3 us too long (two pairs, 600 echoes each)."""
 
 _TIMES: Final = ("hold_us", "sleep_us", "wake_us", "fast_wake_us", "deep_after_us", "wait_us")
 _MOST_KEPT: Final = 3

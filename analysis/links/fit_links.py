@@ -352,11 +352,9 @@ def link_policy(fit: PolicyFit, path: ProbedPath, lost: int, symptoms: tuple[str
         ]
     if not fit.which:
         unknown.append(
-            EXCHANGED
-            if second is not None
-            else f"Which {count} of the path's transmitters sleep cannot be told from echoes."
+            EXCHANGED if second is not None else f"Echoes do not show which {count} of the path's transmitters sleep."
         )
-    unknown += [f"EEE is not in force on {name}, as its switch shows: it cannot sleep." for name in path.not_in_force]
+    unknown += [f"EEE is not in force on {name}, so it cannot sleep." for name in path.not_in_force]
     times: dict[str, Any] = {}
     for prefix, group, names in (("", first, _TIMES), ("card_", second, _TIMES[:3])):
         for name in names:

@@ -34,7 +34,7 @@ _STEP_GAIN: Final = 20.0
 _DRIFT: Final = 0.3
 _RISE_DRIFT: Final = 0.6
 """Of the noise, the least standard deviation of the rise after the longest gaps, between echoes with EEE on and off.
-Judged by pairs of trials in a lab at a tenth of the wall's pace: 0.3 us in 17 pairs, where the noise was 0.5 us."""
+Judged by pairs of trials in a lab at a tenth of real time: 0.3 us in 17 pairs, where the noise was 0.5 us."""
 
 _MOST_TERMS: Final = 4
 _STRETCH: Final = 50

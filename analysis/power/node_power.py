@@ -130,9 +130,9 @@ def _card_saved(runs: Sequence[NodeRun], step_watt: float, accuracy_share: float
     most_watt = most_port_watt(mbps)
     if lost(saved, most_watt):
         sentence = (
-            f"{what} is lost in the meter: {saved.value:.2g} W, 95 % from {saved.low:.2g} to {saved.high:.2g}, where "
-            f"at most {most_watt:g} W is plausible at {mbps} Mb/s. Measure for longer, in more blocks, or with a finer "
-            "meter."
+            f"{what} is lost in the meter's noise: {saved.value:.2g} W, 95 % from {saved.low:.2g} to {saved.high:.2g}, "
+            f"where at most {most_watt:g} W is plausible at {mbps} Mb/s. Measure for longer, in more blocks, "
+            "or with a finer meter."
         )
         return _Saved(unknown=(sentence,), warnings=fit.warnings)
     return _Saved(mbps, saved, warnings=fit.warnings)

@@ -1,4 +1,4 @@
-"""What a switch's inventory makes plausible for a fitted power; what is wider than that is lost in the meter. Pure.
+"""What a switch's inventory makes plausible for a fitted power; the meter cannot resolve a wider one. Pure.
 
 All ports together draw no more than the switch does, whatever they do: that bounds the power of a port, and the energy
 of a bit and of a packet by what all ports forward at their line rate. An interval that is wider than the whole
@@ -64,7 +64,7 @@ def most_port_watt(mbps: int) -> float:
 def lost_sentence(what: str, interval: Interval, most: float, unit: str) -> str:
     """What was not determined, and why."""
     return (
-        f"{what} is lost in the meter: {interval.value:.3g} {unit}, 95 % from {interval.low:.3g} to "
+        f"{what} is lost in the meter's noise: {interval.value:.3g} {unit}, 95 % from {interval.low:.3g} to "
         f"{interval.high:.3g}, where at most {most:.3g} {unit} is plausible for this switch. Measure for longer, in "
         "more blocks, with more ports or traffic, or with a finer meter."
     )

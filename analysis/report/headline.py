@@ -111,7 +111,7 @@ def _models_text(*, of_ours: bool, of_miwa: bool, in_sample: bool) -> str:
     if not parts:
         return ""
     text = "; ".join(parts)
-    fitted = "to these runs, so they show a fit and test nothing" if in_sample else "to other runs"
+    fitted = "to these runs, so they show the fit and are no test of it" if in_sample else "to other runs"
     return f" {text[:1].upper()}{text[1:]}; fitted {fitted}."
 
 

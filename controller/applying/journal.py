@@ -315,7 +315,7 @@ def _parse(data: bytes) -> tuple[list[Entry], int]:
             entries.append(_ENTRY.validate_json(line))
         except ValidationError as error:
             said = one_line(error.errors()[0]["msg"])
-            raise LabError(f"line {number} is no entry that this version knows ({said})") from error
+            raise LabError(f"line {number} is not an entry that this version knows ({said})") from error
         length_byte += len(line)
     return entries, length_byte
 

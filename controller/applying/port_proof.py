@@ -58,7 +58,7 @@ class PortProofs:
         except FileNotFoundError:
             self._kept = _Kept()
         except (OSError, ValidationError) as error:
-            raise LabError(f"{path} cannot be read: remove it, and the ports are proved anew.") from error
+            raise LabError(f"{path} cannot be read: remove it, and the ports are checked again.") from error
 
     def proved(self, switch: str) -> dict[str, int]:
         """The ifIndex that each port was proved to have; empty without a proof."""

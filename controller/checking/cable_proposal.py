@@ -161,7 +161,7 @@ class _Proposer:
         here = sorted(mac.hex(":") for mac, ports in learned.items() if end.port in ports)
         more = f" and {len(here) - _SHOWN_ENDS} more" if len(here) > _SHOWN_ENDS else ""
         behind = f"; behind it {', '.join(here[:_SHOWN_ENDS])}{more}" if here else ""
-        return f"has link, and nobody announces itself there{behind}"
+        return f"has a link, but no LLDP neighbour{behind}"
 
     def _unseen(self) -> Iterator[Remark]:
         for host in self._lab.hosts:

@@ -67,7 +67,7 @@ def member_on(site: Site, state: State, lag: Lag, cable: Link, *, may_lose: bool
     """
     _require_regulable(site.lab, state, cable)
     if not is_up(Topology.of(site.lab), Draft(state), lag.link.number):
-        raise PlanError(f"{lag.link.name} is off as a whole: `eeectl link on {lag.link.a}` wakes it first.")
+        raise PlanError(f"{lag.link.name} is off as a whole: `eeectl link on {lag.link.a}` turns it on first.")
     places = [place for place in places_of(cable) if state.port(*place).lag is None]
     ready = {place: _outside(state, lag, place, site.abilities, bare=False) for place in places}
     inside = {place: _inside(state, lag, place) for place in places}

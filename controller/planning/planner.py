@@ -61,7 +61,7 @@ def _link_off(site: Site, state: State, wish: LinkOff) -> ProvedPlan:
     if (lag := lag_with(site.lab, link)) is not None:
         return member_off(site, state, lag, link, leave=wish.leave, may_lose=wish.may_lose)
     if wish.leave:
-        raise PlanError(f"{link.name} is no cable of a LAG: leave --leave out, or name one by its own port.")
+        raise PlanError(f"{link.name} is not a cable of a LAG: leave --leave out, or name one by its own port.")
     return links_off(site, state, [link])
 
 

@@ -120,7 +120,7 @@ class AgentStream:
         try:
             process.wait(timeout_s)
         except subprocess.TimeoutExpired:
-            raise Unreachable(self.host.name, f"{self.agent} was not done there within {timeout_s:g} s.") from None
+            raise Unreachable(self.host.name, f"{self.agent} did not finish there within {timeout_s:g} s.") from None
         for thread in self._threads:
             thread.join()
         self._require_well()

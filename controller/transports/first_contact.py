@@ -120,7 +120,7 @@ class FactoryLine:
             try:
                 refusal = complaint(self._terminal.type_line(line.text, line.replies))
             except Unreadable as error:
-                refusal = f"a question that nobody foresaw, {error.output.strip()}"
+                refusal = f"an unexpected question, {error.output.strip()}"
             if refusal:
                 raise Rejected(self.device, masked, self._hide(refusal))
 
@@ -193,7 +193,7 @@ def _made(device: str, netmiko_type: str, way: Way, login: Account, keys_file: s
     if way.kind == "ssh":
         common |= {"ssh_strict": True, "alt_host_keys": True, "alt_key_file": keys_file}
     if way.kind == "serial" and not _is_terminal(way.where):
-        raise Unreachable(device, f"{way.where} is no serial port of this machine: name another.")
+        raise Unreachable(device, f"{way.where} is not a serial port of this machine: name another.")
     # The family's class, whatever the line: netmiko has most families' for SSH alone.
     line = netmiko.ssh_dispatcher(netmiko_type)(host=way.where, port=way.tcp_port, **common)
     if way.kind == "serial":

@@ -141,7 +141,7 @@ async def _run(program: Program, host: Host, argument: Json, timeout_s: float) -
         async with asyncio.timeout(timeout_s):
             output, errors = await _conversation(process, sizes + text + argument_json)
     except TimeoutError as error:
-        raise Unreachable(host.name, f"{program.name} was not done there within {timeout_s:g} s.") from error
+        raise Unreachable(host.name, f"{program.name} did not finish there within {timeout_s:g} s.") from error
     finally:
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError):

@@ -103,7 +103,7 @@ def machine_findings(machine: Machine) -> Iterator[Finding]:
         sentence = "are missing; virtual labs make network namespaces. Racks do not need them."
         yield Finding("root's rights", sentence, "sudo -E env PATH=$PATH eeectl lab up", "optional")
     if machine.core_count < _FEW_CORES:
-        sentence = f"has {machine.core_count} processor; frames of virtual labs are late at the wall's pace."
+        sentence = f"has {machine.core_count} processor; virtual labs need a slow clock, or frames are late."
         yield Finding("this machine", sentence, "eeectl lab up virtual --rate auto", "optional")
     for tool in TOOLS:
         if not machine.has[tool.name] and tool.severity == "optional":

@@ -7,7 +7,7 @@
     python -m evaluation.accuracy.regulation_curves FOLDER resume RUN [--figure random_access]
 
 Writes the lab into FOLDER, with hosts that compute as a part of a core of this machine in lab time (`cpu_ratio`) and
-links that come up quickly, brings it up, applies its trees at the wall's pace, regulates with `--rate`, and takes it
+links that come up quickly, brings it up, applies its trees in real time, regulates with `--rate`, and takes it
 down. What follows FOLDER is passed on to `eeectl regulate`. With `--within` it stops after so many minutes, and says
 how to go on.
 """

@@ -78,7 +78,7 @@ class LatenessMonitor(Protocol):
         """Samples of a window were missed: lab time is to run more slowly in those to come."""
 
     def pace(self) -> str:
-        """How fast the lab's time runs now, such as "1/10 of the wall's pace"; empty at the wall's pace."""
+        """How fast the lab's time runs now, such as "1/10 of real time"; empty in real time."""
 
     def wall_s(self) -> float:
         """The time by which people wait, s, whatever the lab's time does; it counts from anywhere."""

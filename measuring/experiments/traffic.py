@@ -138,4 +138,4 @@ def read_traffic(path: Path) -> Traffic:
         return _Stored.model_validate(read_object(path, _REMEDY)).traffic
     except ValidationError as error:
         said = error.errors()[0]["msg"]
-        raise UnreadableFile(str(path), 0, f"is no traffic matrix ({said})", _REMEDY) from error
+        raise UnreadableFile(str(path), 0, f"is not a traffic matrix ({said})", _REMEDY) from error

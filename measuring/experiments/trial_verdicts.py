@@ -39,13 +39,13 @@ class TrialVerdicts:
         return self.experiment.measure.window is None
 
     def new_pace(self, pace: str) -> tuple[tuple[str, ...], bool]:
-        """A note if lab time changed its pace, the first being the wall's, and whether people want to read it."""
+        """A note if lab time changed its pace, which is real time at first, and whether people want to read it."""
         said = self.timed or not self.pace  # each window of a meter goes at a pace of its own
         if pace == self.pace:
             return (), said
         self.pace = pace
-        shown = pace or "the wall's pace"
-        return (f"from this trial on, lab time runs at {shown}.",), said
+        shown = f"at {pace}" if pace else "in real time"
+        return (f"from this trial on, lab time runs {shown}.",), said
 
     def of(
         self, slot: Slot, number: int, done: Measured, monitor: TrialMonitor, trials: RecordedTrials
@@ -106,7 +106,7 @@ class TrialVerdicts:
                 trials.end(slot, replace(ended, state="invalid", why=why))
 
     def _on_shared_processors(self) -> bool:
-        """The last trial was in a virtual lab at the wall's pace: ranks share this machine's processors there."""
+        """The last trial was in a virtual lab in real time: ranks share this machine's processors there."""
         return self.lateness_monitor is not None and not self.pace
 
     def _guards(self) -> Guards:

@@ -1,6 +1,6 @@
 """A lab's clock beside the wall's, for views of a virtual lab with a clock of its own.
 
-Samples and events have the lab's time. A person who looks at them waits by the wall's clock.
+Samples and events have the lab's time. A person who looks at them waits in real time.
 """
 
 import time
@@ -11,7 +11,7 @@ from typing import Final
 from eee_testbed.measuring.live.state.view import Clocks
 
 ReadClock = Callable[[], tuple[str, int, int]]
-"""Rate in force (lab seconds per wall second), lab time and the wall's, both monotonic in ns; OSError if it is gone."""
+"""Rate in force (lab seconds per real second), lab time and the wall's, both monotonic in ns; OSError if it is gone."""
 
 _LONGEST_S: Final = 0.25
 """The rate may change during a pause, so that a pause in lab time is never longer."""

@@ -99,7 +99,7 @@ def peak_in(text: str) -> tuple[float, str]:
     match = _PEAK.fullmatch(text.strip())
     if match is None or float(match["number"]) <= 0:
         raise LabError(
-            f"'{text}' is no peak: give the amount that a channel may carry, as in --peak 12MB, or its share, as in "
+            f"'{text}' is not a peak: give the amount that a channel may carry, as in --peak 12MB, or its share, as in "
             "--peak 40%."
         )
     return float(match["number"]), match["unit"]

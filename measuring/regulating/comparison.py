@@ -110,7 +110,7 @@ def compares(run: RunFolder) -> bool:
 def comparison_in(run: RunFolder) -> Comparison:
     """What the run of a regulation compares; LabError if it is another run, or its `run.yaml` was edited."""
     if not compares(run):
-        raise LabError(f"{run.path} is no run of `eeectl regulate run` or `compare`: name the folder of one.")
+        raise LabError(f"{run.path} is not a run of `eeectl regulate run` or `compare`: name the folder of one.")
     try:
         return _FORM.validate_python(run.facts[FACT])
     except ValidationError as error:

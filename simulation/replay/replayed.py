@@ -169,7 +169,7 @@ def replay(description: Description, seed: int, *, sleeping: bool, say: Say = _t
     simulation = begin_replay(description, programs, links, seed, gates=sleeping)
     _run(description, programs, simulation, say)
     for line in simulation.left_over() if not sleeping else ():
-        say(f"met nobody: {line}")
+        say(f"without a partner: {line}")
     return _result(description, programs, simulation, (seed, sleeping), process_time() - began)
 
 

@@ -117,7 +117,7 @@ def _figures(every: Sequence[ReplayData]) -> Section:
 def _doubts(every: Sequence[ReplayData]) -> tuple[str, ...]:
     return tuple(
         f"{data.name}, seed {one.seed}: {one.unmatched_receives} receives and {one.unmatched_messages} messages had "
-        "met nobody when their program ended."
+        "no partner when their program ended."
         for data in every
         for one in data.replays
         if one.unmatched_receives or one.unmatched_messages

@@ -88,7 +88,7 @@ def cases_of(study: Study, folder: Path, *, whole: bool) -> list[Case]:
         except ValidationError as error:
             first = error.errors()[0]
             words = f"{first['msg'].removeprefix('Value error, ')} ({'.'.join(map(str, first['loc'])) or 'the whole'})"
-            raise _wrong(study, f"is no simulation with {place}: {words}", "correct these values") from error
+            raise _wrong(study, f"is not a valid simulation with {place}: {words}", "correct these values") from error
         if description.programs is None:
             raise _wrong(study, f"has no programs with {place}", "write programs in common, or in an axis")
         found.append(Case(labels, description))

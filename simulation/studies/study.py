@@ -116,7 +116,7 @@ class Study(Part):
             if _SHOWN_BY[name] not in self.axes:
                 raise ValueError(f"shows {name} needs an axis {_SHOWN_BY[name]}: add it, or leave {name} out")
         if "rates" in self.shows and (names := [one for one in self.axes["rate"] if not one.isdecimal()]):
-            raise ValueError(f"the axis rate has {names[0]}, which is no number: name its values by their Gb/s")
+            raise ValueError(f"the axis rate has {names[0]}, which is not a number: name its values by their Gb/s")
         names = list(self.axes["links"]) if "gating" in self.shows else []
         if names and not any("+" in one and set(one.split("+")) < {*names} for one in names):
             raise ValueError("shows gating needs two policies together: name values of links tcep, deep and tcep+deep")

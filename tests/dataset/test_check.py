@@ -38,8 +38,8 @@ def test_a_right_file_has_no_faults(tmp_path: Path, suffix: str) -> None:
     ("change", "sentence"),
     [
         ({"power_watt": None}, "row 2, power_watt: it is empty: write a value."),
-        ({"power_watt": float("nan")}, "row 2, power_watt: nan is no measured value: write one."),
-        ({"interval_us": float("nan")}, "row 2, interval_us: nan is no measured value: leave the cell empty."),
+        ({"power_watt": float("nan")}, "row 2, power_watt: nan is not a measured value: write one."),
+        ({"interval_us": float("nan")}, "row 2, interval_us: nan is not a measured value: leave the cell empty."),
         ({"power_watt": -1.0}, "row 2, power_watt: -1.0 is below 0 W: correct it, or its unit."),
         ({"power_watt": 2e6}, "row 2, power_watt: 2000000.0 is above 1e+06 W: correct it, or its unit."),
         ({"eee": "yes"}, "row 2, eee: 'yes' is unknown: write one of on, off, unknown."),
@@ -73,7 +73,7 @@ def test_a_word_for_a_number_and_many_faults(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("60.0", "a minute"))
     found = faults_of(path)
     assert len(found) == SHOWN + 1
-    assert found[0] == f"{path}, row 1, duration_s: 'a minute' is no number: correct it."
+    assert found[0] == f"{path}, row 1, duration_s: 'a minute' is not a valid number: correct it."
     assert found[-1] == f"{path}, column duration_s: 5 more rows have faults like these."
 
 

@@ -65,6 +65,6 @@ def test_the_data_sheet_names_every_column(built: Path) -> None:
 
 def test_another_folder_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
-    with pytest.raises(LabError, match="holds something that is no data set"):
+    with pytest.raises(LabError, match="holds something that is not a data set"):
         write_data_set(tmp_path, "x", {TRUTHS: pl.DataFrame(schema=TRUTHS.types)}, {})
     assert [path.name for path in tmp_path.iterdir()] == ["letter.txt"]

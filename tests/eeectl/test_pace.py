@@ -1,4 +1,4 @@
-"""A person waits by the wall's clock."""
+"""A person waits in real time."""
 
 import os
 import subprocess

@@ -59,9 +59,9 @@ def test_without_a_mode_links_never_sleep() -> None:
         (100, {"phy": "400GBASE-R", "mode": "fast"}, "links.phy", "has 400 Gb/s, and 16 bytes in 1.28 ns are 100 Gb/s"),
         (100, {"phy": "100GBASE-X"}, "links.phy", "there is no PHY 100GBASE-X; write one of 25GBASE-KR, "),
         (100, {"phy": ["100GBASE-R"]}, "links.phy", "there is no PHY"),
-        (100, {"phy": "100GBASE-R", "hold": 5}, "links.hold", "is no key beside phy"),
-        (100, {"phy": "100GBASE-R", "mode": "fast", "hold_us": -1}, "links.hold_us", "-1 is no time"),
-        (100, {"phy": "100GBASE-R", "mode": "fast", "hold_us": 10**400}, "links.hold_us", "0 is no time"),
+        (100, {"phy": "100GBASE-R", "hold": 5}, "links.hold", "is not a key beside phy"),
+        (100, {"phy": "100GBASE-R", "mode": "fast", "hold_us": -1}, "links.hold_us", "-1 is not a time"),
+        (100, {"phy": "100GBASE-R", "mode": "fast", "hold_us": 10**400}, "links.hold_us", "0 is not a time"),
     ],
 )
 def test_what_the_standard_does_not_give_is_said(gbps: float, given: Any, place: str, sentence: str) -> None:

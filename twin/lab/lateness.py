@@ -25,7 +25,7 @@ class Daemon(Protocol):
         """Send a request and return the answer."""
 
     def clock(self) -> tuple[str, int, int]:
-        """The rate of the lab's clock, lab time and the wall's, ns; without a clock the wall's pace."""
+        """The rate of the lab's clock, lab time and the wall's, ns; without a clock real time."""
 
     def wall_s(self) -> float:
         """The wall's monotonic time, s."""
@@ -42,7 +42,7 @@ class DaemonOf:
         return labs.order(self.lab, do, **arguments)
 
     def clock(self) -> tuple[str, int, int]:
-        """The rate of the lab's clock, lab time and the wall's, ns; without a clock the wall's pace."""
+        """The rate of the lab's clock, lab time and the wall's, ns; without a clock real time."""
         page = StateDir(self.lab) / CLOCK
         return read_lab_clock(page) if page.exists() else ("1", 0, 0)
 
@@ -54,7 +54,7 @@ class DaemonOf:
 class Lateness:
     """Lateness of a running lab's frames since `begin`. LabError if the lab no longer runs.
 
-    A process measures in the lab from now on: a lab that sets its own rate goes at the wall's pace between trials.
+    A process measures in the lab from now on: a lab that sets its own rate goes in real time between trials.
     """
 
     def __init__(self, daemon: Daemon, process: int) -> None:
@@ -97,9 +97,9 @@ class Lateness:
         self._daemon.order("read_slower")
 
     def pace(self) -> str:
-        """The rate of the lab's clock, such as "1/10 of the wall's pace"; empty at the wall's pace.
+        """The rate of the lab's clock, such as "1/10 of real time"; empty in real time.
 
-        Where it has changed since `begin`, the mean, such as "0.08 times the wall's pace on average"; in whole times
+        Where it has changed since `begin`, the mean, such as "0.08 times real time on average"; in whole times
         where that is fast, as then nobody times anything, and a run need not say each small change. Where a lab second
         takes more than a minute, it is said how long.
         """
@@ -109,10 +109,10 @@ class Lateness:
             mean = (lab_ns - lab_before_ns) / (wall_ns - wall_before_ns)
             if abs(mean / Fraction(rate) - 1) > _SAME_RATE:
                 shown = f"{mean:.2g}" if mean < _ROUNDED_FROM else str(round(mean))
-                return f"{shown} times the wall's pace on average"
+                return f"{shown} times real time on average"
         if rate == "1":
             return ""
-        shown = f"{rate} {'of' if '/' in rate else 'times'} the wall's pace"
+        shown = f"{rate} {'of' if '/' in rate else 'times'} real time"
         minutes = float(1 / Fraction(rate) / 60)
         return f"{shown} (a second takes {minutes:.2g} min)" if minutes > _LONG_MINUTES else shown
 

@@ -134,7 +134,7 @@ def state_of(journal: Journal | None) -> State:
 
 
 CLOCK: Final = "clock"
-"""The page of a lab's clock, in its state folder; missing if the lab runs at the wall's pace for good."""
+"""The page of a lab's clock, in its state folder; missing if the lab runs in real time for good."""
 
 
 class StateDir:

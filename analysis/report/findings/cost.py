@@ -141,7 +141,7 @@ def _slowdown(name: str, effects: Sequence[Effect]) -> str:
     rest = [effect for effect in effects if effect not in matters]
     where = f"it costs 1 % or more with mean gaps of {span_of([effect.idle_us for effect in matters])}"
     if not rest:
-        return f"{first} between communications; {where}, which is wherever it was measured."
+        return f"{first} between communications; {where}, that is, at every gap that was measured."
     most = max(rest, key=lambda effect: effect.slower_percent.interval.value).slower_percent
     gaps = span_of([effect.idle_us for effect in rest])
     other = f"and at most {with_unit(most.interval, '%')} with the other gaps, {gaps}"

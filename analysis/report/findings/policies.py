@@ -74,7 +74,7 @@ def _parts(link: LinkPolicy) -> Iterator[str]:
         yield f"at first wakes fast, in {_us(link.fast_wake_us)}"
     if link.wake_us is not None and link.card_wake_us is not None and not link.which:
         yield f"and two groups of transmitters wake in {_pair(link.wake_us, link.card_wake_us)}"
-        yield "echoes cannot tell which is the switch's and which the hosts'"
+        yield "echoes do not show which are the switch's and which the hosts'"
     elif link.wake_us is not None:
         cards = "" if link.card_wake_us is None else f", a host's card in {_us(link.card_wake_us)}"
         whose = "a transmitter" if link.card_wake_us is None else "the switch's port"

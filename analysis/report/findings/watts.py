@@ -27,7 +27,7 @@ def watts(data: ReportData) -> Finding:
         return Finding(_TOPIC, "no port's power was fitted.", (), study_command(data))
     without = [name for name, sentence in told.items() if not sentence]
     if without:
-        sentences.append(f"Ports of {listed(without)} were not switched, so that theirs is unknown.")
+        sentences.append(f"Ports of {listed(without)} were not turned off and on, so their power is unknown.")
     return Finding(_TOPIC, " ".join(sentences), ("parameters-power", "power-1"))
 
 
@@ -40,7 +40,7 @@ def _sentence(name: str, family: str, switch: SwitchPower) -> str:
     named = f"A port of {name} ({family.replace('_', ' ')}) at {mbps:,} Mb/s"
     if port.lpi_saved_watt is not None:
         saved = with_unit(port.lpi_saved_watt.interval, "W")
-        return f"{named} saves {saved} asleep; what it draws with its link up is not known, as none was shut."
+        return f"{named} saves {saved} asleep; its power with the link up is unknown, because no port was shut."
     parts = [text for text in (_up(port), _asleep(port), _shut(port)) if text]
     if not parts:
         return ""

@@ -30,7 +30,7 @@ def addresses_of(network: str) -> tuple[str, ...]:
     try:
         parsed = ipaddress.IPv4Network(network)
     except ValueError as error:
-        raise LabError(f"'{network}' is no network ({error}): write it as 192.0.2.0/24.") from error
+        raise LabError(f"'{network}' is not a network ({error}): write it as 192.0.2.0/24.") from error
     if parsed.prefixlen < PREFIX_LEAST:
         raise LabError(
             f"{network} has {parsed.num_addresses} addresses, and at most {2 ** (32 - PREFIX_LEAST)} are asked: name "

@@ -71,7 +71,7 @@ def _unknown(recording: str, platform: str, command: str) -> Verdict:
         said = f"nothing is read of {command} of {platform}: known are {', '.join(commands)}"
     else:
         known = sorted({name for name, _ in _JUDGES} | _PLATFORMS.keys())
-        said = f"{platform} is no known platform in PLATFORM/COMMAND/NAME.raw: known are {', '.join(known)}"
+        said = f"{platform} is not a known platform in PLATFORM/COMMAND/NAME.raw: known are {', '.join(known)}"
     return Verdict(recording, platform, command, "unread", said)
 
 

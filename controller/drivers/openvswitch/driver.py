@@ -371,7 +371,7 @@ def _read_flows(switch: Switch, answers: Answers) -> SwitchState:
     try:
         return read_flows(str(answers[query]), _numbers(switch))
     except ForeignFlowError as error:
-        reason = f"{error}; remove what is foreign, or set the bridge up anew, which interrupts it"
+        reason = f"{error}; remove these flows, or set the bridge up again, which interrupts traffic"
         raise Unreadable(switch.name, query.command, reason) from error
 
 

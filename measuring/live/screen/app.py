@@ -1,4 +1,4 @@
-"""The live view in a terminal: it polls a feed once a second, by the wall's clock, and draws the result."""
+"""The live view in a terminal: it polls a feed once a second, in real time, and draws the result."""
 
 from typing import Any, ClassVar, Final
 

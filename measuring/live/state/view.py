@@ -119,7 +119,7 @@ class RunView:
     invalid_count: int
     failed_count: int
     left_s: float | None
-    """Estimated time that it still takes, by the wall's clock where that is known; None before the first trial."""
+    """Estimated time that it still takes, in real time where that is known; None before the first trial."""
 
     trials: tuple[TrialView, ...]
     """The newest first."""
@@ -129,7 +129,7 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """A kind of block of a study: how many were begun so far, and how long they took by the wall's clock."""
+    """A kind of block of a study: how many were begun so far, and how long they took in real time."""
 
     name: str
     state: str
@@ -211,7 +211,7 @@ class EventView:
 
 @dataclass(frozen=True, slots=True)
 class Clocks:
-    """The wall's clock at the moment of a view, and the rate of the lab's (lab seconds per wall second, "1/10").
+    """The wall's clock at the moment of a view, and the rate of the lab's (lab seconds per real second, "1/10").
 
     `wall_ns`: UTC. `wall_s`: monotonic.
     """

@@ -75,7 +75,7 @@ class _File:
 
     def read(self) -> RankFile:
         if not self._data.startswith(MAGIC):
-            raise _Damaged("is no file of a DUMPI trace")
+            raise _Damaged("is not a file of a DUMPI trace")
         sizes, header, body = self._index()
         self._at = header
         version = tuple(self._data[header : header + 3])

@@ -54,7 +54,7 @@ class RankFile:
         self.path, self.whole = path, False
         self._place = Place(path)
         if not looks_like_recorder(head_of(path)):
-            self._place.refuse("is no file of the recorder", "name the files of a folder `traces`")
+            self._place.refuse("is not a file of the recorder", "name the files of a folder `traces`")
         self._records = self._read()
         self._number = 0
         self.head = self._head()

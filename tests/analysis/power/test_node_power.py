@@ -106,7 +106,7 @@ def test_a_saving_that_is_lost_in_the_meter_is_refused(tmp_path: Path) -> None:
     found = node_power([_node_run(tmp_path, CardRun(IN_TURNS[:8], drift_watt=8.0, noise_watt=8.0))], 0.1)
     assert found.card_saved_watt is None
     (sentence,) = found.unknown
-    assert "is lost in the meter" in sentence
+    assert "is lost in the meter's noise" in sentence
     assert f"at most {most_port_watt(1_000):g} W" in sentence
 
 

@@ -105,7 +105,7 @@ def test_of_ports_that_were_never_shut_what_sleep_saves_is_said_and_of_cards(stu
     }
     power = fitted.power.model_copy(update={"switches": {"sw1": switch}, "nodes": nodes})
     sentence = _found(study, fitted.model_copy(update={"power": power}))["What a port draws"].sentence
-    assert "saves 0.4200 W (0.4116 to 0.4284) asleep; what it draws with its link up is not known" in sentence
+    assert "saves 0.4200 W (0.4116 to 0.4284) asleep; its power with the link up is unknown" in sentence
     assert "The card of n02 saves 0.700 W (0.630 to 0.770) asleep; those of 2 others 0.6 to 0.9 W." in sentence
     two = power.model_copy(update={"nodes": {name: nodes[name] for name in ("n01", "n02")}})
     sentence = _found(study, fitted.model_copy(update={"power": two}))["What a port draws"].sentence
@@ -170,7 +170,7 @@ def _policy(**more: Any) -> LinkPolicy:
         (_policy(card_wake_us=about(16.5)), ("the switch's port wakes in 60.0", "a host's card in 16.5")),
         (
             _policy(wake_us=about(60.0), card_wake_us=about(16.5), which=False),
-            ("two groups of transmitters wake in 16.50 µs", "and 60.0 µs", "echoes cannot tell which"),
+            ("two groups of transmitters wake in 16.50 µs", "and 60.0 µs", "echoes do not show which"),
         ),
     ],
 )

@@ -37,4 +37,4 @@ def test_the_curve_is_drawn_from_the_model_and_estimates_are_not_joined(study: P
     inside = calibration().model_copy(update={"runs": (study.name,)})
     told = headline(read_report_data([study], inside, "calibration.yaml"))
     assert told is not None
-    assert "show a fit and test nothing" in told[0].caption
+    assert "show the fit and are no test of it" in told[0].caption

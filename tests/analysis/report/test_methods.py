@@ -25,7 +25,7 @@ def _with_facts(root: Path, experiment: Mapping[str, Any], **facts: Any) -> Path
         files = {"gaps-n01.jsonl": f"{json.dumps(header)}\n"}
         writer.write({"eee": "on"}, 1.0, files=files, program="p", hosts=("n01", "n02"))
         writer.write({"eee": "on"}, 1.0, state="invalid", program="p", hosts=("n01", "n02"))
-        run.event(EventKind.TRIAL_NOTE, trial=0, note="from this trial on, lab time runs at 1/50 of the wall's pace.")
+        run.event(EventKind.TRIAL_NOTE, trial=0, note="from this trial on, lab time runs at 1/50 of real time.")
     return run.folder
 
 
@@ -49,7 +49,7 @@ def test_hosts_kernels_and_lab_time_are_told_and_what_is_not_known(tmp_path: Pat
     text = _text(_with_facts(tmp_path, experiment, versions={"eee-testbed": "0.1.0", "kernel": "6.1", "commit": "v1"}))
     assert "elsewhere, whose inventory is not on this machine" in text
     assert "Kernel of the hosts: 5.10.0-node (n01)." in text
-    assert "lab time runs at 1/50 of the wall's pace." in text
+    assert "lab time runs at 1/50 of real time." in text
     assert "2 blocks have every combination 3 times" in text
     assert "Measured with eee-testbed 0.1.0, commit v1" in text
     assert "do not say the version of the MPI library and the switches' firmware: note them yourself." in text

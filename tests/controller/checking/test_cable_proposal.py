@@ -164,7 +164,7 @@ def test_what_was_seen_and_not_understood_is_a_line_with_a_question_mark() -> No
     stranger = Sight({"p1": True, "p2": True}, {b"\2\0\0\0\0\1": frozenset({"p2"})}, {"p1": _STRANGER}, b"s1", {})
     text = cables_csv(LAB, propose(LAB, {"s1": stranger}))
     assert "# ? s1:p1 hears a 'printer', port eth7, which hosts.yml does not list\n" in text
-    assert "# ? s1:p2 has link, and nobody announces itself there; behind it 02:00:00:00:00:01\n" in text
+    assert "# ? s1:p2 has a link, but no LLDP neighbour; behind it 02:00:00:00:00:01\n" in text
     assert "# ? s1 nothing can be seen of shut ports: p3, p4, p5, p6\n" in text
     assert "# ? s2 was not asked\n" in text
     assert "# ? n1:eth0 no switch sees it\n" in text

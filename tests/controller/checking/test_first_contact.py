@@ -174,7 +174,7 @@ def test_a_serial_console_asks_for_nobody_and_its_switchs_key_is_asked_about(
 
 @pytest.mark.parametrize("where", ["/dev/null", "/nowhere"])
 def test_what_is_no_terminal_is_no_serial_port(lab: Lab, wanted: Callable[[SwitchFamily], Switch], where: str) -> None:
-    with pytest.raises(Unreachable, match=f"{where} is no serial port of this machine: name another"):
+    with pytest.raises(Unreachable, match=f"{where} is not a serial port of this machine: name another"):
         _meet(_contact(lab, wanted(_ROS), Way("serial", where), User("", "")))
 
 

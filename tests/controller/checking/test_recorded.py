@@ -166,7 +166,7 @@ def test_records_that_lack_what_is_compared_lose_that_recording_only(tmp_path: P
 def test_an_unknown_platform_is_named_with_the_known_ones(tmp_path: Path) -> None:
     (verdict,) = _show(tmp_path, "nokia_srl", "show_version", "hello\n")
     assert verdict.outcome == "unread"
-    assert "nokia_srl is no known platform in PLATFORM/COMMAND/NAME.raw: known are broadcom_icos" in verdict.said
+    assert "nokia_srl is not a known platform in PLATFORM/COMMAND/NAME.raw: known are broadcom_icos" in verdict.said
     assert "netgear_m4300" in verdict.said
 
 

@@ -82,7 +82,7 @@ def test_a_time_out_ends_the_program_and_what_it_started(lab: Lab) -> None:
     marker = f"7{os.getpid()}1"
     answer = run_on_hosts(Program("sleep", _SLEEP.format(marker)), {lab.hosts[0]: 0}, timeout_s=3.0)["n01"]
     assert isinstance(answer, Unreachable)
-    assert "not done there within 3 s" in str(answer)
+    assert "did not finish there within 3 s" in str(answer)
     eventually("none is left", lambda: not _pids(f"sleep\0{marker}"))
 
 

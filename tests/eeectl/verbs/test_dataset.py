@@ -56,7 +56,7 @@ def test_faults_are_printed_and_told_by_the_exit_status(folder: Path, capsys: py
     (folder / "mine.csv").write_text("run,trial\nr1,first\n")
     assert eeectl(["dataset", "check", "mine.csv"]) == 1
     out = capsys.readouterr().out.splitlines()
-    assert "mine.csv, row 1, trial: 'first' is no integer: correct it." in out
+    assert "mine.csv, row 1, trial: 'first' is not a valid integer: correct it." in out
     assert eeectl(["dataset", "check", "mine.csv", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["faults"] == out
 

@@ -118,7 +118,8 @@ class _CtrlC(io.StringIO):
 def test_ctrl_c_keeps_points(file: Path) -> None:
     with contextlib.redirect_stderr(_CtrlC()) as said:
         assert eeectl(["simulate", str(file)]) == 130
-    assert "interrupted; 1 point is kept in simulations/ring: the same command goes on." in said.getvalue()
+    kept = "interrupted; 1 point is kept in simulations/ring: run the same command again to continue."
+    assert kept in said.getvalue()
 
 
 @pytest.mark.slow

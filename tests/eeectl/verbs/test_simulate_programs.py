@@ -79,7 +79,7 @@ def test_programs_and_traffic_have_pages_of_their_own(file: Path, capsys: pytest
     file.write_text(ring, encoding="utf-8")
     assert eeectl(["simulate", str(file)]) == 0
     assert eeectl(["report", "simulations/row", "simulations/ring"]) != 0
-    assert "reports of their own" in capsys.readouterr().err
+    assert "name only one kind" in capsys.readouterr().err
 
 
 def test_the_best_policy_is_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

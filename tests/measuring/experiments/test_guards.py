@@ -195,7 +195,7 @@ class _Late:
 
     def pace(self) -> str:
         self.seen.append("pace")
-        return "1/10 of the wall's pace"
+        return "1/10 of real time"
 
     def wall_s(self) -> float:
         return 0.0
@@ -218,7 +218,7 @@ def test_a_clock_that_is_stepped_and_a_twin_that_was_late_are_reported() -> None
     with TrialMonitor(_ALL, RunClock(_Jumping()), quiet) as watched:
         pass
     assert watched.violation == ""
-    assert watched.pace == "1/10 of the wall's pace"
+    assert watched.pace == "1/10 of real time"
     with TrialMonitor(_ALL, RunClock(_Jumping()), late) as watched:
         pass
     assert "the twin was 812 us late" in watched.violation

@@ -15,7 +15,7 @@ from eee_testbed.measuring.experiments.trial_verdicts import TrialVerdicts
 from eee_testbed.record.sample_tables import Batch
 from eee_testbed.record.store import Run
 
-_TENTH = "1/10 of the wall's pace"
+_TENTH = "1/10 of real time"
 _LATE = "its frames were late."
 _PROGRAM = {"name": "alltoall", "parameters": {"iterations": 1, "array_byte": 64}, "hosts": ["n1", "n2"]}
 
@@ -47,8 +47,8 @@ def test_the_walls_pace_is_not_mentioned() -> None:
 
 
 def test_each_change_of_pace_is_noted_once() -> None:
-    slow = "from this trial on, lab time runs at 1/10 of the wall's pace."
-    back = "from this trial on, lab time runs at the wall's pace."
+    slow = "from this trial on, lab time runs at 1/10 of real time."
+    back = "from this trial on, lab time runs in real time."
     assert _notes(_TENTH, _TENTH, "", _TENTH) == [(slow,), (), (back,), (slow,)]
 
 

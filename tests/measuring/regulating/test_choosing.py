@@ -40,7 +40,7 @@ def test_a_peak_is_an_amount_or_a_share() -> None:
 
 @pytest.mark.parametrize("text", ["", "12", "0MB", "-3MB", "half", "12 mb"])
 def test_anything_else_is_refused(text: str) -> None:
-    with pytest.raises(LabError, match="is no peak"):
+    with pytest.raises(LabError, match="is not a peak"):
         peak_named(text, _traffic().network, 1.0)
 
 

@@ -82,13 +82,15 @@ def test_a_port_that_draws_nothing_asleep_is_wanted_relative_to_one_that_is_up()
 def test_what_a_card_saves_is_wanted_relative_to_what_such_cards_draw() -> None:
     known = calibration()
     node = known.power.nodes["n01"].model_copy(update={"card_mbps": 1_000, "card_saved_watt": about(0.7, 0.5)})
-    lost = known.power.nodes["n01"].model_copy(update={"unknown": ("What the card saves: it is lost in the meter.",)})
+    lost = known.power.nodes["n01"].model_copy(
+        update={"unknown": ("What the card saves: it is lost in the meter's noise.",)}
+    )
     power = known.power.model_copy(update={"nodes": {"n01": node, "n02": lost}})
     cards = {"n01": 0.01, "n02": 0.01, "n03": 0.01}
     evidence = Evidence(known.model_copy(update={"power": power}), (), {}, {}, cards)
     found = {one.name: one for one in parameters_of(evidence, 0.02) if ": card " in one.name}
     assert found["n01: card asleep saves"].wanted == pytest.approx(0.02 * 4.0)
-    assert found["n02: card asleep saves"].why_not == "it is lost in the meter."
+    assert found["n02: card asleep saves"].why_not == "it is lost in the meter's noise."
     assert found["n03: card asleep saves"].interval is None
 
 

@@ -67,7 +67,7 @@ def test_rates_without_times_stay_awake(tmp_path: Path) -> None:
 
 
 def test_rates_are_numbers(tmp_path: Path) -> None:
-    with pytest.raises(ExperimentError, match="the axis rate has quick, which is no number"):
+    with pytest.raises(ExperimentError, match="the axis rate has quick, which is not a number"):
         read_study(tiny(tmp_path, _RATES.replace('"800": {', "quick: {").replace('["800"]', "[quick]")))
 
 

@@ -62,7 +62,7 @@ def test_a_reduced_set_cuts_what_it_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("routing: dor", "routing: nowhere", "is no simulation with network ring"),
+        ("routing: dor", "routing: nowhere", "is not a valid simulation with network ring"),
         ("always-on: {}\n", "", "compares network=ring,program=stencil,links=deep with nothing"),
         ("keep: {network: [ring]}", "keep: {network: [star]}", "the axis network has no value star"),
         ("keep: {network: [ring]}", "keep: {cable: [red]}", "there is no axis cable"),

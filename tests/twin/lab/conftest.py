@@ -14,7 +14,7 @@ from tests.support.needs import needs_lab
 def clocked(
     eeectl: Eeectl, eeectl_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, Path, Path]]:
-    """A lab at a tenth of the wall's pace: (its name, its folder, its clock's page)."""
+    """A lab at a tenth of real time: (its name, its folder, its clock's page)."""
     needs_lab()
     number = reserve()
     folder = write_two_switches(tmp_path_factory.mktemp("labs"), f"c{number}", number)

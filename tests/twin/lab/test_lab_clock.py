@@ -327,4 +327,4 @@ def test_the_lab_reports_its_pace(
     monkeypatch.setenv("EEE_STATE_DIR", eeectl_environment["EEE_STATE_DIR"])
     lateness = Lateness.of(at_a_tenth[0])
     assert lateness is not None
-    assert lateness.pace() == "1/10 of the wall's pace"
+    assert lateness.pace() == "1/10 of real time"

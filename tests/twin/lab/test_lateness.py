@@ -42,26 +42,26 @@ def test_a_constant_rate_is_named_and_the_walls_is_not(clock: _Daemon) -> None:
     assert monitor.pace() == ""
     monitor.begin(timed=False)
     clock.go_on(3.0, "1/10", 0.1)
-    assert monitor.pace() == "1/10 of the wall's pace"
+    assert monitor.pace() == "1/10 of real time"
     monitor.begin(timed=False)
     clock.go_on(3.0, "1/600", 1 / 600)
-    assert monitor.pace() == "1/600 of the wall's pace (a second takes 10 min)"
+    assert monitor.pace() == "1/600 of real time (a second takes 10 min)"
 
 
 def test_a_rate_that_changed_is_told_by_its_mean(clock: _Daemon) -> None:
     monitor = Lateness(clock, 1)
     clock.go_on(1.0, "1/10", 0.1)
     clock.go_on(3.0, "1/50", 0.02)
-    assert monitor.pace() == "0.04 times the wall's pace on average"
+    assert monitor.pace() == "0.04 times real time on average"
     clock.go_on(1.0, "1", 1.0)
-    assert monitor.pace() == "0.23 times the wall's pace on average"
+    assert monitor.pace() == "0.23 times real time on average"
     monitor.begin(timed=False)
     clock.go_on(1.0, "1", 1.0)
     clock.go_on(10.0, "12", 12.0)
-    assert monitor.pace() == "11 times the wall's pace on average"
+    assert monitor.pace() == "11 times real time on average"
     monitor.begin(timed=False)
     clock.go_on(3.0, "12", 12.0)
-    assert monitor.pace() == "12 times the wall's pace"
+    assert monitor.pace() == "12 times real time"
 
 
 def test_a_lab_without_a_clock_has_the_walls_pace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,7 +142,7 @@ def test_cables_between_switches_are_rows_and_those_of_hosts_are_questions() -> 
     lab, texts = _loaded([a, b, strip], COMMUNITY)
     assert [link.name for link in lab.links] == ["a:1--b:1"]
     assert "# ? a:2,node7:eno1,1000,copper,no\n" in texts["cables.csv"]
-    assert "# ? b:2 has link, and nobody announces itself there\n" in texts["cables.csv"]
+    assert "# ? b:2 has a link, but no LLDP neighbour\n" in texts["cables.csv"]
     assert '#     node7: {ansible_host: 192.0.2.77, data_address: ?, mac: "02:00:00:00:00:07"' in texts["hosts.yml"]
     assert [(outlet.number, outlet.feeds) for outlet in lab.outlets] == [(1, "a")]
     assert "# ? pdu,2,node7\n# ? pdu,3,? the strip calls it Heater '2'\n" in texts["outlets.csv"]

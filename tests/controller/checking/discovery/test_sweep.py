@@ -17,8 +17,8 @@ def test_every_host_address_of_a_network_is_asked() -> None:
     ("network", "said"),
     [
         ("10.0.0.0/19", "10.0.0.0/19 has 8192 addresses, and at most 4096 are asked"),
-        ("192.0.2.1/24", "is no network"),
-        ("rack", "is no network"),
+        ("192.0.2.1/24", "is not a network"),
+        ("rack", "is not a network"),
     ],
 )
 def test_other_networks_are_refused(network: str, said: str) -> None:

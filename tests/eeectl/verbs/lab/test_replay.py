@@ -63,7 +63,7 @@ def test_a_folder_of_which_nothing_can_be_read_fails_the_command(
     assert run(["lab", "replay", str(tmp_path)]) == 1
     printed = capsys.readouterr().out
     assert "sw1.snmpwalk: not read" in printed
-    assert "nokia is no known platform" in printed
+    assert "nokia is not a known platform" in printed
 
 
 def test_a_folder_without_recordings_is_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

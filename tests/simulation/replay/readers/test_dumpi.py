@@ -249,7 +249,7 @@ def test_files_that_are_cut_or_old(tmp_path: Path) -> None:
     for data, words in (
         (whole[:-5], "has no index: it was cut off"),
         (whole[:8], "has no index: it was cut off"),
-        (b"x" + whole, "is no file of a DUMPI trace"),
+        (b"x" + whole, "is not a file of a DUMPI trace"),
         (rank_file(version=(0, 6, 8)), "those before 0.6.9 are not read"),
         (whole.replace(b"\x00\x00\x00\x03abc", b"\x7f\xff\xff\xffabc"), "a list that is longer than the file"),
     ):

@@ -324,7 +324,7 @@ def test_files_of_one_run_are_found_by_its_folder(programs: MpiPrograms, tmp_pat
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "is no file of the recorder"),
+        (b"", "is not a file of the recorder"),
         (MAGIC, "ends before its first record"),
         (MAGIC + bytes([8, 0, 0, 0, 9, 0, 1, 0, 1]), "has the format 9"),
         (MAGIC + bytes([8, 0, 0, 0, 1, 1, 1, 0, 1]), "is of rank 1 of 1"),
