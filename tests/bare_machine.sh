@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs setup.sh and `make test` on a machine that has nothing: a bare root of this machine's own Debian or Ubuntu release,
-# with a clean clone of the committed state in it. Needs root, and what debootstrap needs (wget, gpgv).
+# Runs setup.sh and `make test` on a machine that has nothing: a bare root of this machine's own Debian or Ubuntu release
+# or of another one, with a clean clone of the committed state in it. Needs root, and what debootstrap needs (wget, gpgv).
 #
 #   tests/bare_machine.sh                        setup.sh and `make test`
 #   tests/bare_machine.sh --runs 10              ten times, each on a new machine; ends at the first failure
 #   tests/bare_machine.sh --command 'make lint'  setup.sh, and this command of bash instead of `make test`
+#   tests/bare_machine.sh --release trixie       another release of the same distribution, from the same mirror
 #   tests/bare_machine.sh --wheels dist          instead: install the wheels of a folder as a user, without any compiler
 #   tests/bare_machine.sh --folder DIR           make the root in DIR (it takes 8 GB) instead of TMPDIR or /var/tmp
 #
@@ -17,10 +18,10 @@
 # this machine, and whatever they need has to have come with setup.sh. The limits of the kernel's neighbour table, which
 # labs raise, are one for all networks of the kernel: the tests see and set this machine's.
 #
-# Mirrors, proxies and certificates are those that this machine uses: apt's sources of its release and its Acquire
-# settings, files and variables of pip, uv and cargo, the certificates added to this machine, resolv.conf and hosts. Files
-# with passwords are not copied. Whatever was made is removed at the end, also after Ctrl-C or a failure: processes,
-# mounts, control groups, the root.
+# Mirrors, proxies and certificates are those that this machine uses: apt's sources of its release (for another one under
+# its name) and its Acquire settings, files and variables of pip, uv and cargo, the certificates added to this machine,
+# resolv.conf and hosts. Files with passwords are not copied. Whatever was made is removed at the end, also after Ctrl-C or
+# a failure: processes, mounts, control groups, the root.
 set -euo pipefail
 
 checkout=/root/eee-testbed # inside
@@ -198,29 +199,46 @@ clean() {
     if end_contained; then rm -rf --one-file-system "$work"; else say "left behind: $work" >&2; fi
 }
 
+# PACKAGE: unpack it into `tools`.
+unpack() {
+    say "fetching $1, unpacked and not installed"
+    (cd "$work" && apt-get download -qq -o APT::Sandbox::User=root "$1") ||
+        die "apt-get could not download $1: run \`apt-get update\`"
+    dpkg-deb -x "$work/$1"_*.deb "$work/tools"
+}
+
 # Sets `debootstrap`, from its package if it is not installed.
 find_debootstrap() {
     debootstrap=$(command -v debootstrap || true)
     [ -z "$debootstrap" ] || return 0
-    say "fetching debootstrap, unpacked and not installed"
-    (cd "$work" && apt-get download -qq -o APT::Sandbox::User=root debootstrap) ||
-        die "apt-get could not download debootstrap: run \`apt-get update\`"
-    dpkg-deb -x "$work"/debootstrap_*.deb "$work/tools"
+    unpack debootstrap
     export DEBOOTSTRAP_DIR=$work/tools/usr/share/debootstrap
     debootstrap=$work/tools/usr/sbin/debootstrap
 }
 
-# Sets `sources`, apt's for the release itself (lines of URI, suite, component), `mirror`, and `acquire`, its settings.
+# Sets `keyring`, the distribution's newest: a release may be signed with keys that are newer than this machine's.
+find_keyring() {
+    local package=debian-archive-keyring file=debian-archive-keyring.gpg
+    if [ "$(. /etc/os-release && echo "$ID")" = ubuntu ]; then package=ubuntu-keyring file=ubuntu-archive-keyring.gpg; fi
+    unpack "$package"
+    keyring=$work/tools/usr/share/keyrings/$file
+    [ -f "$keyring" ] || die "$package has no $file, which $release is checked with: install a newer $package"
+}
+
+# Sets `sources`, apt's for the release (lines of URI, suite, component), `mirror`, and `acquire`, its settings. Those of
+# another release are this machine's with the other name.
 read_apt() {
     local proxy
     # shellcheck disable=SC2016 # apt's variables
     sources=$(
         apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-            awk -v release="$release" '($2 == release || index($2, release "-") == 1) &&
-                $3 ~ /^(main|universe|contrib|non-free|restricted|multiverse)$/' | sort -u
+            awk -v own="$own" -v release="$release" '($2 == own || index($2, own "-") == 1) &&
+                $3 ~ /^(main|universe|contrib|non-free|restricted|multiverse)$/ {
+                    print $1, release substr($2, length(own) + 1), $3
+                }' | sort -u
     )
     mirror=$(awk -v release="$release" '$2 == release && $3 == "main" { print $1; exit }' <<<"$sources")
-    [ -n "$mirror" ] || die "apt has no source for the component main of $release"
+    [ -n "$mirror" ] || die "apt has no source for the component main of $own"
     acquire=$(apt-config dump Acquire | grep -v '^Acquire::IndexTargets' || true)
     proxy=$(sed -n 's/^Acquire::http::Proxy "\(.*\)";$/\1/p' <<<"$acquire")
     [ -z "$proxy" ] || export http_proxy="${http_proxy:-$proxy}"
@@ -320,7 +338,7 @@ run_once() { # NUMBER
 
 main() {
     local tool early='' begun number
-    runs=1 command='' built='' parent=${TMPDIR:-/var/tmp} contained='' group=bare-machine-$$
+    runs=1 command='' built='' release='' keyring='' parent=${TMPDIR:-/var/tmp} contained='' group=bare-machine-$$
     while [ $# -gt 0 ]; do
         [ $# -ge 2 ] || die "$1 is unknown or lacks its value: see the head of $0"
         case $1 in
@@ -328,6 +346,7 @@ main() {
             --command) command=$2 ;;
             --wheels) built=$2 ;;
             --folder) parent=$2 ;;
+            --release) release=$2 ;;
             *) die "$1 is unknown: see the head of $0" ;;
         esac
         shift 2
@@ -339,9 +358,10 @@ main() {
     for tool in apt-get dpkg-deb git wget gpgv unshare setpriv pivot_root; do
         command -v "$tool" >/dev/null || die "$tool is missing here: install it"
     done
-    release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-    [ -n "$release" ] || die "/etc/os-release names no release: Debian or Ubuntu is needed"
     repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+    own=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+    [ -n "$own" ] || die "/etc/os-release names no release: Debian or Ubuntu is needed"
+    release=${release:-$own}
     read_apt
     read_variables
 
@@ -354,12 +374,14 @@ main() {
     cp "${BASH_SOURCE[0]}" "$work/bare_machine"
     chmod 755 "$work" "$work/bare_machine"
     find_debootstrap
+    [ "$release" = "$own" ] || find_keyring
     say "making a root of $release"
     begun=$SECONDS
     [[ $mirror != https:* ]] || early=ca-certificates
     [ -z "$built" ] || early=ca-certificates,python3,python3-venv
     DEBIAN_FRONTEND=noninteractive contain \
-        "$debootstrap" --variant=minbase ${early:+"--include=$early"} "$release" "$work/base" "$mirror" \
+        "$debootstrap" --variant=minbase ${keyring:+"--keyring=$keyring"} ${early:+"--include=$early"} \
+        "$release" "$work/base" "$mirror" \
         >"$work/debootstrap.log" 2>&1 || { tail -n 20 "$work/debootstrap.log" >&2; die "debootstrap failed"; }
     say "the root took $((SECONDS - begun)) s"
     for number in $(seq "$runs"); do
