@@ -45,8 +45,7 @@ PYTHON: Final = NodeNeed("Python 3.9", "python3", "every agent: probes, samplers
 """The oldest that agents run on; the probe above compares with the same number."""
 
 COMMANDS: Final = (
-    NodeNeed("mpirun", "openmpi-bin", "Open MPI, which starts MPI programs"),
-    NodeNeed("orted", "openmpi-bin", "Open MPI's daemon on every node"),
+    NodeNeed("mpirun", "openmpi-bin", "Open MPI 4.1 or 5.0, which starts MPI programs"),
     NodeNeed("cc", "gcc", "calls of MPI functions (`eeectl bench --traffic`)", optional=True),
     NodeNeed("mpicc", "libopenmpi-dev", "traces of MPI programs (`eeectl bench --trace`)", optional=True),
     NodeNeed("mpiexec.hydra", "mpich", "`--launcher mpich`", optional=True, by_playbook=False),

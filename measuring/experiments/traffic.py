@@ -67,7 +67,7 @@ def monitored(placement_ranks: int, texts: Iterable[str]) -> Traffic:
     for text in texts:
         if not text.startswith("# POINT TO POINT"):
             raise LabError(
-                "the output of Open MPI's monitoring has an unknown format: use Open MPI 4.1, with which it was tested."
+                "the output of Open MPI's monitoring has an unknown format: use Open MPI 4.1 or 5.0, which were tested."
             )
         written += 1
         for found in _LINE.finditer(text):

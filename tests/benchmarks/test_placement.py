@@ -120,6 +120,38 @@ This usually is caused by:
 """
 
 
+# Of Open MPI 5.0.
+_STATUS_3_OF_PRRTE = """\
+ValueError: no room
+--------------------------------------------------------------------------
+prterun detected that one or more processes exited with non-zero status,
+thus causing the job to be terminated. The first process to do so was:
+
+   Process name: [prterun-n01-20195@1,2]
+   Exit code:    3
+--------------------------------------------------------------------------
+"""
+_KILLED_BY_PRRTE = """\
+--------------------------------------------------------------------------
+prterun noticed that process rank 2 with PID 19967 on node n02 exited on
+signal 9 (Killed).
+--------------------------------------------------------------------------
+"""
+_LOST_BY_PRRTE = """\
+--------------------------------------------------------------------------
+PRTE has lost communication with a remote daemon.
+
+  HNP daemon   : [prterun-n01-19671@0,0] on node n01
+  Remote daemon: [prterun-n01-19671@0,1] on node n02
+
+This is usually due to either a failure of the TCP network
+connection to the node, or possibly an internal failure of
+the daemon itself. We cannot recover from this failure, and
+therefore will terminate the job.
+--------------------------------------------------------------------------
+"""
+
+
 def test_a_signal_without_the_rank() -> None:
     assert diagnose(139, "", ("n01",)) == ("", "a rank was ended by signal 11 (no output): check its output.")
 
@@ -130,6 +162,14 @@ def test_a_signal_without_the_rank() -> None:
         (_STATUS_3, "", "rank 2 ended with status 3 (ValueError: no room)"),
         (_KILLED, "n02", "rank 1 was ended there by signal 9"),
         (_NO_LOGIN, "n03", "n01 could not start Open MPI there over SSH (lab@n03: Permission denied (publickey)): set"),
+        (_STATUS_3_OF_PRRTE, "", "rank 2 ended with status 3 (ValueError: no room)"),
+        (_KILLED_BY_PRRTE, "n02", "rank 2 was ended there by signal 9"),
+        (_LOST_BY_PRRTE, "n02", "was lost while the program ran"),
+        (
+            f"Host key verification failed.\n{_LOST_BY_PRRTE}",
+            "n02",
+            "there over SSH (Host key verification failed): set",
+        ),
         ("", "", "mpirun ended with status 1 (no output)"),
     ],
 )

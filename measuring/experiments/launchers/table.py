@@ -18,7 +18,7 @@ LAUNCHERS: Final[Mapping[str, Launcher]] = {
             openmpi.argv,
             openmpi.diagnose,
             vendor="Open MPI",
-            commands=("mpirun", "orted"),
+            commands=("mpirun",),
             mpicc=("mpicc",),
             asks=("mpirun", "--version"),
             version=r"\(Open MPI\) (\S+)",

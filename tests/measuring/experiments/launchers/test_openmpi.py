@@ -20,7 +20,9 @@ def test_the_whole_command_line() -> None:
     place = ["mpirun", "--host", "n01:2,n02:2", "-np", "4", "--map-by", "slot", "--wdir", "/run/eee-12ab"]
     settings = {
         "plm_rsh_args": "-o BatchMode=yes -o ConnectTimeout=10",
+        "plm_ssh_args": "-o BatchMode=yes -o ConnectTimeout=10",
         "orte_launch_agent": "env EEE_JOB=12ab orted",
+        "prte_launch_agent": "env EEE_JOB=12ab prted",
         "mpi_event_tick_rate": "1",
         "pml": "ob1,monitoring",
         "pml_monitoring_enable": "2",
