@@ -86,6 +86,14 @@ def openmpi_params(data_network: str, management_network: str) -> str:
     )
 
 
+def prrte_params(management_network: str) -> str:
+    """The same for PRRTE, which starts the ranks of Open MPI 5.0 and does not read its parameters."""
+    return (
+        f"prte_if_include = {management_network}\nhwloc_default_binding_policy = none\n"
+        "plm_ssh_no_tree_spawn = 1\nplm_ssh_num_concurrent = 256\n"
+    )
+
+
 UCX_CONFIG = "UCX_TLS=^cma\n"
 """UCX's system-wide parameters, for MPICH: the kernel's copying between processes does not reach other hosts.
 
@@ -148,6 +156,7 @@ def openmpi_outside(lab: Lab, *, folder: str) -> str:
         "OMPI_MCA_pml": "ob1",
         "OMPI_MCA_btl": "self,vader,tcp",
         "OMPI_MCA_hwloc_base_binding_policy": "none",
+        "PRTE_MCA_hwloc_default_binding_policy": "none",
         "OMPI_MCA_mpi_yield_when_idle": "1",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

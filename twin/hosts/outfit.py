@@ -17,6 +17,7 @@ from eee_testbed.twin.hosts.hostfiles import (
     etc_hosts,
     known_hosts,
     openmpi_params,
+    prrte_params,
     sshd_config,
 )
 from eee_testbed.twin.hosts.hostinit import HostKit
@@ -66,6 +67,7 @@ def _common_files(lab: Lab, user_key: KeyPair, host_keys: Mapping[str, KeyPair])
         ),
         "/etc/ssh/authorized_keys": (authorized, 0o644, 0),
         "/etc/openmpi/openmpi-mca-params.conf": (openmpi_params(lab.data_network, lab.management_network), 0o644, 0),
+        "/etc/openmpi/prte-mca-params.conf": (prrte_params(lab.management_network), 0o644, 0),
         "/etc/ucx/ucx.conf": (UCX_CONFIG, 0o644, 0),
         f"{home}/.ssh/authorized_keys": (authorized, 0o600, number),
         f"{home}/.ssh/id_ed25519": (user_key.private, 0o600, number),
