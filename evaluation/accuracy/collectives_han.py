@@ -1,4 +1,4 @@
-"""HAN beside Open MPI 4.1: what each rank sends in collective calls where nodes hold several ranks.
+"""HAN beside Open MPI 4.1 or 5.0: what each rank sends in collective calls where nodes hold several ranks.
 
 ``python -m evaluation.accuracy.collectives_han`` runs mpirun on this machine, with HAN before `tuned` and with pml
 monitoring, as `collectives_ompi.py` does. Nodes are host names of their own (`unshare --uts`, so it must be root). It
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from evaluation import recording
-from evaluation.accuracy.collectives_ompi import Call, Comparison, built, is_version_41, open_mpi, ours
+from evaluation.accuracy.collectives_ompi import Call, Comparison, built, library, open_mpi, ours
 
 _SEGMENT: Final = 65_536
 """HAN's, of bcast, reduce and allreduce."""
@@ -71,8 +71,8 @@ def placed(nodes: Sequence[int], agent: Path) -> list[str]:
     hosts = ",".join(f"node{node}:{count}" for node, count in enumerate(counts))
     return [
         "--host", hosts, "--map-by", "slot" if list(nodes) == sorted(nodes) else "node",
-        "--mca", "plm_rsh_agent", str(agent), "--mca", "oob_tcp_if_include", "lo", "--mca", "btl_tcp_if_include", "lo",
-        "--mca", "coll_han_priority", "100",
+        "--mca", "plm_rsh_agent", str(agent), "--mca", "plm_ssh_agent", str(agent),
+        "--mca", "btl_tcp_if_include", "lo", "--mca", "coll_han_priority", "100",
     ]  # fmt: skip
 
 
@@ -91,7 +91,7 @@ def main() -> int:
     parser.add_argument("--most-ranks", type=int, default=12, help="placements of at most so many ranks")
     recording.add_argument(parser)
     asked = parser.parse_args()
-    if not is_version_41():
+    if not library():
         return 1
     if subprocess.run(["unshare", "--uts", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
         print("host names of one's own need root: run this as root, or in a container that is.", file=sys.stderr)

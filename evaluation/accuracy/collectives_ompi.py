@@ -1,10 +1,10 @@
-"""Collective calls beside Open MPI 4.1: what each rank sends, in its order.
+"""Collective calls beside Open MPI 4.1 or 5.0: what each rank sends, in its order.
 
 ``python -m evaluation.accuracy.collectives_ompi [RANKS ...] [--most BYTES] [--kinds KIND ...]`` runs mpirun on this
 machine with pml monitoring, which sees the messages of collective calls, and compares each rank's sends (destination,
-bytes, order) with those of `engine/replay`. Sizes are one below, at and above each power of two, which all thresholds
-of Open MPI 4.1 are. Then each algorithm is forced, also with segments, as Open MPI 4.0 uses them. Prints Markdown and
-the first differences; exit status 1 if there are any, or if mpirun is not Open MPI 4.1.
+bytes, order) with those of `engine/replay` for its version. Sizes are one below, at and above each power of two, which
+all thresholds of Open MPI 4.1 and 5.0 are. Then each algorithm is forced, also with segments, as in Open MPI 4.0.
+Prints Markdown and the first differences; exit status 1 if there are any, or if mpirun is of another version.
 
 Not compared: receives and waits, of which monitoring sees nothing; for HAN see `collectives_han.py`.
 """
@@ -267,13 +267,13 @@ def built(folder: Path) -> tuple[Path, Path]:
     return theirs, Path(found[-1])
 
 
-def is_version_41() -> bool:
-    """Whether mpirun is of Open MPI 4.1; else a sentence is printed."""
+def library() -> str:
+    """The library that mpirun's version is compared with; "" if it is none, and a sentence is printed."""
     version = subprocess.run(["mpirun", "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
-    right = "Open MPI) 4.1" in version
-    if not right:
-        print(f"mpirun is not Open MPI 4.1, whose tables are compared: {version.splitlines()[0]}", file=sys.stderr)
-    return right
+    found = next((f"ompi-{known}" for known in ("4.1", "5.0") if f"Open MPI) {known}." in version), "")
+    if not found:
+        print(f"mpirun is neither Open MPI 4.1 nor 5.0: {version.splitlines()[0]}", file=sys.stderr)
+    return found
 
 
 def main() -> int:
@@ -284,7 +284,8 @@ def main() -> int:
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     recording.add_argument(parser)
     asked = parser.parse_args()
-    if not is_version_41():
+    version = library()
+    if not version:
         return 1
     records, comparison = recording.begin(asked), Comparison()
     with tempfile.TemporaryDirectory() as name:
@@ -292,7 +293,7 @@ def main() -> int:
         theirs, own = built(folder)
 
         def compare(given: Iterable[Call], options: Sequence[str] = ()) -> None:
-            fitting = [call for call in given if call.memory <= _MEMORY]
+            fitting = [replace(call, library=version) for call in given if call.memory <= _MEMORY]
             if fitting:
                 comparison.add(fitting, open_mpi(theirs, folder, fitting, options), ours(own, fitting))
 
