@@ -6,7 +6,9 @@ compares the messages of each rank (destination and bytes) with those of `engine
 differences; exit status 1 if there are any.
 
 Not compared: the order of a rank's sends, as HAN begins the next segment before this one is done; and an allreduce that
-ends with a part of a segment, which HAN of 4.1.4 broadcasts as a whole one, behind the end of the vector.
+ends with a part of a segment, which HAN of 4.1.4 broadcasts as a whole one, behind the end of the vector. Where nodes
+have unequal numbers of ranks, HAN of 5.0.7 exchanges 8 bytes within nodes and 12 between them before it leaves a call
+to others; those calls are not compared with 5.0.
 """
 
 import argparse
@@ -28,6 +30,7 @@ _SIZES: Final = (8, 16, 24, 32, 1000, _SEGMENT - 8, _SEGMENT, 2 * _SEGMENT, 140_
 """Bytes; beside few elements and the segment's end, where libnbc takes another algorithm."""
 
 _EVEN: Final = ("barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather")
+_UNEVEN: Final = ("barrier", "allreduce")
 _ROOTED: Final = ("bcast", "reduce", "gather", "scatter")
 
 _PLACES: Final = (
@@ -51,10 +54,11 @@ exec unshare --uts sh -c "hostname $host && $*"
 """In place of ssh: a command on a node that is this machine by another name."""
 
 
-def calls(nodes: tuple[int, ...]) -> Iterator[Call]:
-    """Calls that HAN takes, and where nodes have unequal numbers those that it leaves to others."""
+def calls(nodes: tuple[int, ...], version: str) -> Iterator[Call]:
+    """Calls that HAN takes, and where nodes have unequal numbers those that it leaves to others (4.1)."""
     ranks = len(nodes)
-    for kind in _EVEN:
+    uneven = len({nodes.count(node) for node in nodes}) > 1
+    for kind in _UNEVEN if uneven and version != "ompi-4.1" else _EVEN:
         for size in (0,) if kind == "barrier" else _SIZES:
             if kind == "allreduce" and size > _SEGMENT and size % _SEGMENT:
                 continue
@@ -91,7 +95,8 @@ def main() -> int:
     parser.add_argument("--most-ranks", type=int, default=12, help="placements of at most so many ranks")
     recording.add_argument(parser)
     asked = parser.parse_args()
-    if not library():
+    version = library()
+    if not version:
         return 1
     if subprocess.run(["unshare", "--uts", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
         print("host names of one's own need root: run this as root, or in a container that is.", file=sys.stderr)
@@ -104,7 +109,7 @@ def main() -> int:
         agent.write_text(_AGENT, encoding="utf-8")
         agent.chmod(0o755)
         for nodes in (nodes for nodes in _PLACES if len(nodes) <= asked.most_ranks):
-            given = list(calls(nodes))
+            given = list(calls(nodes, version))
             # HAN makes its communicators in the first call of each operation.
             first = [Call(kind, len(nodes), 0 if kind == "barrier" else 8, element=8) for kind in _EVEN]
             sent = open_mpi(theirs, folder, [*first, *given], placed(nodes, agent), "self,vader,tcp")[len(first) :]
