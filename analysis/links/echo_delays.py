@@ -1,7 +1,6 @@
 """Delays that a structure's sleeping transmitters add to echoes, and how likely round trips then are.
 
-The same walk as `path_delay.echo_extra_us`, which the tests compare it with, in the engine (`engine/echo_walk`), as a
-fit tries hundreds of thousands of candidates.
+The walk is in the engine (`engine/echo_walk`), as a fit tries hundreds of thousands of candidates.
 
 A burst keeps a host busy for as long as its bytes take. A switch is taken to store whole frames, so that its port sends
 the last one up to a frame's time later than that: one that cuts through sends bursts as they come, and a hold fitted to

@@ -19,9 +19,6 @@ import numpy as np
 
 from eee_testbed.analysis.interval import Floats
 
-_MOST_ROUNDS = 100
-"""Most iterations that put the delay of each frame's predecessor into its gap; chains of frames are shorter."""
-
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -76,30 +73,4 @@ def passing_delay_us(idle_us: Floats, policies: Sequence[Policy]) -> Floats:
     total: Floats = np.zeros_like(np.asarray(idle_us, dtype=float))
     for policy in policies:
         total = total + policy.delay_us(idle_us + total)
-    return total
-
-
-def echo_extra_us(
-    sent_us: Floats, base_us: Floats | float, policies: Sequence[Policy], burst_byte: Floats, byte_us: float
-) -> Floats:
-    """Delay that sleeping transmitters, in the order in which an echo passes them, add to round trips; first echo: 0.
-
-    A delay at one transmitter delays the frame at the next one, and shortens the gap before the next frame.
-    `burst_byte` has shape (n,); `byte_us` is the time of a byte on the wire: a transmitter is idle from the end of its
-    last burst.
-    """
-    start = np.asarray(sent_us, dtype=float)
-    total: Floats = np.zeros_like(start)
-    share_us = np.asarray(base_us, dtype=float) / len(policies)
-    busy_us = burst_byte[:-1] * byte_us
-    for number, policy in enumerate(policies):
-        spacing = np.diff(start + number * share_us + total, axis=-1) - busy_us
-        added = policy.delay_us(spacing, burst_byte[1:], byte_us)
-        nothing = np.zeros((*added.shape[:-1], 1))
-        for _ in range(_MOST_ROUNDS):
-            before = np.concatenate((nothing, added[..., :-1]), axis=-1)
-            known, added = added, policy.delay_us(spacing - before, burst_byte[1:], byte_us)
-            if np.array_equal(known, added):
-                break
-        total = total + np.concatenate((nothing, added), axis=-1)
     return total

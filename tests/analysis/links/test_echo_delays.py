@@ -11,12 +11,13 @@ from scipy.stats import t as student
 
 from eee_testbed.analysis.interval import Floats
 from eee_testbed.analysis.links.echo_delays import EchoDelays, Lateness
-from eee_testbed.analysis.links.path_delay import Policy, echo_extra_us
+from eee_testbed.analysis.links.path_delay import Policy
 from eee_testbed.analysis.links.probes import ECHO_WIRE_BYTE, Probes
 from eee_testbed.analysis.links.sleep_path import GIGABIT_BYTE_US, plain_path
 from eee_testbed.analysis.links.structures import Group, Structure
 from tests.support.laws import law
 from tests.support.measured.echo_bench import AWAKE, Bench, Sleep
+from tests.support.measured.plain_echoes import echo_extra_us
 
 BURST_BYTE = 130.0
 LATE = Lateness(0.08, 0.3)

@@ -13,7 +13,7 @@ from eee_testbed.analysis.fit_runs import fit_runs
 from eee_testbed.analysis.interval import Interval
 from eee_testbed.analysis.links.eee_policy import fit_policy
 from eee_testbed.analysis.links.fit_links import fit_links, link_policy
-from eee_testbed.analysis.links.path_delay import Policy, echo_extra_us
+from eee_testbed.analysis.links.path_delay import Policy
 from eee_testbed.analysis.links.policy_likelihood import Known, Times
 from eee_testbed.analysis.links.probed_path import EEE_FILE, ProbedPath
 from eee_testbed.analysis.links.probes import ECHO_WIRE_BYTE, Probes
@@ -21,6 +21,7 @@ from eee_testbed.analysis.links.separate import alone, slow_streams
 from eee_testbed.analysis.links.sleep_path import plain_path
 from eee_testbed.record.samples import RunSamples
 from tests.support.measured.echo_bench import AWAKE, Bench, HostTime, Sleep
+from tests.support.measured.plain_echoes import echo_extra_us
 from tests.support.measured.synthetic_run import BASE_NS, Writer, about, calibration, write_run
 
 HOSTS = ("n01", "n02", "n03")

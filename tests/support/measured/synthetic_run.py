@@ -24,13 +24,14 @@ from eee_testbed.analysis.calibration import (
     WakeTime,
     save_calibration,
 )
-from eee_testbed.analysis.links.path_delay import Policy, echo_extra_us
+from eee_testbed.analysis.links.path_delay import Policy
 from eee_testbed.analysis.links.probes import ECHO_WIRE_BYTE
 from eee_testbed.record.event_kinds import EventKind
 from eee_testbed.record.sample_tables import Batch
 from eee_testbed.record.store import Run
 from eee_testbed.record.trial_events import TrialBegun, TrialEnded, trial_folder
 from tests.support.measured.gap_bins import bin_of
+from tests.support.measured.plain_echoes import echo_extra_us
 
 HOLD_US, SLEEP_US, WAKE_US = 1_000.0, 182.0, 60.0
 HOSTS = ("n01", "n02", "n03", "n04")
