@@ -11,7 +11,6 @@ import numpy as np
 
 from eee_testbed.analysis.calibration import LinkPolicy
 from eee_testbed.analysis.interval import Floats
-from eee_testbed.analysis.links.link_modes import LinkMode, spend
 from eee_testbed.analysis.links.path_delay import Policy
 from eee_testbed.analysis.links.policies import shares_us
 from eee_testbed.analysis.predict.sampling import Sampler
@@ -50,25 +49,27 @@ class AskedMode:
     def low_power_us(self, gap_us: Floats) -> tuple[Floats, Floats]:
         """(deep, fast): time of each gap in either kind of low power, shape (draws, gaps).
 
-        Falling asleep, refreshing and waking draw full power (Andujar 2023, section 2.1; Georgakoudis 2019, Table II);
-        a fraction that was calibrated includes refresh, which is therefore low power there. While a frame waits for
-        others, the link still sleeps.
+        Falling asleep, refreshing and waking draw full power (Andujar 2023, section 2.1; Georgakoudis 2019, Tables II
+        to IV, whose saved time is a fraction); a fraction that was calibrated includes refresh, which is therefore low
+        power there. While a frame waits for others, the link still sleeps.
         """
         policy = self.policy
         hybrid = ~np.isnan(np.asarray(policy.deep_after_us))
         light_us = np.where(hybrid, policy.deep_after_us, 0.0)
-        link = LinkMode(
-            "hybrid",
-            policy.hold_us,
-            self.sleep_us,
-            policy.wake_us,
-            self.quiet_us,
-            self.refresh_us,
-            deep_after_us=light_us,
-        )
-        spent = spend(link, gap_us)
+        idle_us = np.maximum(gap_us - policy.hold_us, 0.0)
+        fast_us = np.minimum(idle_us, light_us)
+        quiet_us = self._without_refresh(np.maximum(idle_us - fast_us - self.sleep_us, 0.0))
         waits = np.where(gap_us - policy.hold_us > light_us, policy.wait_us, 0.0)
-        return spent.quiet_us + waits, spent.fast_us
+        return quiet_us + waits, fast_us
+
+    def _without_refresh(self, low_us: Floats) -> Floats:
+        """Quiet within a time in low power: quiet first, then refresh and quiet alternate."""
+        if np.isinf(self.quiet_us) or self.refresh_us == 0.0:
+            return low_us
+        cycle_us = self.quiet_us + self.refresh_us
+        whole = np.floor(low_us / cycle_us)
+        quiet_us: Floats = whole * self.quiet_us + np.minimum(low_us - whole * cycle_us, self.quiet_us)
+        return quiet_us
 
 
 def asked_mode(what_if: WhatIf, link: LinkPolicy | None, sampler: Sampler) -> AskedMode:

@@ -11,7 +11,6 @@ from tests.support.packages import PACKAGES, module_of
 
 PURE_MODELS = (
     "eee_testbed.analysis.interval",
-    "eee_testbed.analysis.links.link_modes",
     "eee_testbed.analysis.links.path_delay",
     "eee_testbed.analysis.power.andujar_power",
     "eee_testbed.analysis.power.energy",

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,10 +17,7 @@ from eee_testbed.analysis.calibration import (
     RoundTime,
     RunTimeError,
 )
-from eee_testbed.analysis.links.link_modes import LinkMode, spend
-from eee_testbed.analysis.predict.asked_mode import asked_mode
 from eee_testbed.analysis.predict.prediction import Predictor
-from eee_testbed.analysis.predict.sampling import Sampler
 from eee_testbed.analysis.predict.site import Site
 from eee_testbed.analysis.predict.what_if import WhatIf, parse_what_if
 from eee_testbed.analysis.programs.profile import Gaps, NodeGaps, Profile
@@ -206,27 +202,6 @@ def test_without_all_links_gaps_rounds_are_not_replayed() -> None:
     silent = Predictor(profile({4_000: 1_000}), _with_rounds(1.0, 1.0), draws=3)
     added_s = silent.predict(parse_what_if("measured")).time_s.value - silent.profile.base_s.value
     assert added_s == pytest.approx(9 * 1_000 * WAKE_US * 1e-6)
-
-
-@pytest.mark.parametrize(
-    ("question", "mode"),
-    [
-        ("deep,hold_us=100", LinkMode("deep", 100, SLEEP_US, WAKE_US)),
-        ("fast,hold_us=10", LinkMode("fast", 10, fast_wake_us=0.34)),
-        ("deep,hold_us=1,phy=10GBASE-T", LinkMode("deep", 1, 2.88, 4.48, 39.68, 1.28)),
-        ("hybrid,hold_us=10,deep_after_us=50,phy=100GBASE-R", LinkMode("hybrid", 10, 1.1, 5.5, 1_700, 5.9, 0.34, 50)),
-        ("deep,hold_us=2,phy=100GBASE-R,sleep_waits=no", LinkMode("deep", 2, 1.1, 5.5, 1_700, 5.9, sleep_waits=False)),
-    ],
-)
-def test_rest_and_delay_agree_with_the_link_modes(question: str, mode: LinkMode) -> None:
-    gaps = np.geomspace(0.5, 50_000, 400)
-    link = exact_calibration().links["path n01 - n02"]
-    asked = asked_mode(parse_what_if(question), link, Sampler(2))
-    spent = spend(mode, gaps)
-    deep, fast = asked.low_power_us(gaps[None, :])
-    np.testing.assert_allclose(deep[0], spent.quiet_us, atol=1e-9)
-    np.testing.assert_allclose(np.broadcast_to(fast, (2, 400))[0], spent.fast_us, atol=1e-9)
-    np.testing.assert_allclose(np.broadcast_to(asked.policy.delay_us(gaps[None, :]), (2, 400))[0], spent.delay_us)
 
 
 GAPS = st.dictionaries(st.floats(1, 1e5), st.floats(1, 1e4), min_size=1, max_size=6)
