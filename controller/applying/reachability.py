@@ -70,8 +70,7 @@ class Verdict:
     `cut`: no frame of the burst came; `lossy`: frames lost, and frames sent. `copied`: hosts whose frames came
     more than once, and to whom: a loop, or a network that duplicates. `silent`: hosts without a report, and why;
     their pairs are in no other list. `suspects`: hosts that cannot see frames for others, whose NICs counted more
-    long frames than are accounted for, at least a burst: a flood, or programs that use the network. `blind`: what
-    hosts could not see, which is no fault of the network.
+    long frames than are accounted for, at least a burst: a flood, or programs that use the network.
     """
 
     cut: tuple[Pair, ...]
@@ -81,14 +80,6 @@ class Verdict:
     copied: Mapping[str, tuple[str, ...]]
     unhailed: tuple[Pair, ...]
     silent: Mapping[str, str]
-    blind: Mapping[str, tuple[str, ...]]
-
-    @property
-    def healthy(self) -> bool:
-        """Whether every host answered and nothing is wrong; blind hosts do not count."""
-        return not (
-            self.cut or self.lossy or self.floods or self.suspects or self.copied or self.unhailed or self.silent
-        )
 
     @property
     def serious(self) -> tuple[str, ...]:
@@ -161,7 +152,6 @@ def judge(reports: Iterable[Report], silent: Mapping[str, str]) -> Verdict:
             if by_host[pair.sender].hails and pair not in lost and pair.sender not in by_host[pair.receiver].hailed
         ),
         silent=dict(silent),
-        blind={name: report.lacks for name, report in sorted(by_host.items()) if report.lacks},
     )
 
 

@@ -82,8 +82,7 @@ def test_frames_take_the_planned_trees_and_nobody_hears_what_is_not_theirs(ring:
         capture.close()
     copies = Counter((one.place, one.vid, one.frame) for one in seen if all_pairs.udp_payload(one.frame))
     assert set(copies.values()) == {1}, "a frame passed a trunk twice"
-    assert verdict.healthy, verdict.complaints
-    assert not verdict.blind
+    assert not verdict.complaints
     trees = {vlan.vid: vlan.links for vlan in vlans.vlans}
     counted = probes(seen, set(trees))
     assert counted
@@ -134,7 +133,7 @@ def test_links_go_off_and_on_under_traffic(ring: Rack) -> None:
         # then. An interruption is longer: ping sends every 20 ms.
         assert received >= sent - 1 - sent // 100, text
     verdict = look(ring)
-    assert verdict.healthy, verdict.complaints
+    assert not verdict.complaints
 
 
 @pytest.mark.slow
@@ -153,7 +152,7 @@ def test_a_missing_entry_is_a_flood_and_a_cut_cable_cuts_pairs(ring: Rack) -> No
     assert flooded
     assert {flood.pair.receiver for flood in flooded} == {host}
     session.run(f"ovs-ofctl -O OpenFlow14 add-flow br0 '{flow.strip()}'")
-    assert look(ring).healthy
+    assert not look(ring).complaints
     link = next(link for link in ring.lab.trunks() if any(link.number in vlan.links for vlan in vlans.vlans))
     ring.spaces[link.a.device].run(f"ip link set {link.a.port} down")
     try:
@@ -164,4 +163,4 @@ def test_a_missing_entry_is_a_flood_and_a_cut_cable_cuts_pairs(ring: Rack) -> No
     assert verdict.cut
     # Frames the other way still pass, until ARP, whose answers are lost, forgets an address.
     assert [pair for pair in verdict.cut if not {vlans.pvids[pair.sender], vlans.pvids[pair.receiver]} & carried] == []
-    assert look(ring).healthy
+    assert not look(ring).complaints
