@@ -5,7 +5,7 @@ shown; only what is typed has the secrets. Each block of lines begins and ends i
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
 from typing import Final, Literal, TypeVar
@@ -62,6 +62,9 @@ class FactoryLines:
 
     privacy: Mapping[SnmpPrivacyProtocol, str] = field(default_factory=dict)
 
+    bridge: Callable[[Switch], Sequence[str]] | None = None
+    """What makes a switch of a Linux machine."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setup:
@@ -109,6 +112,7 @@ def setup_of(
     before: list[str] = []
     if "ssh" in services:
         before += known.account
+        before += known.bridge(switch) if known.bridge is not None else ()
     if "snmp" in services and user is not None:
         before += known.snmp_v3
         words["SNMPUSER"] = user.name

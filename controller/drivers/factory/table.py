@@ -5,12 +5,13 @@ accounts: Cisco's page on password settings of its small-business switches (cisc
 installation guides.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from eee_testbed.controller.drivers.factory.lines import FactoryLines
-from eee_testbed.lab.model import SwitchFamily
+from eee_testbed.controller.drivers.openvswitch.driver import UNIT, bridge_of, set_up
+from eee_testbed.lab.model import Switch, SwitchFamily
 
 _ROS: Final = FactoryLines(
     source="from memory of the CLI guides of Dell's 55xx and Cisco's SG; PowerConnect names the default VLAN 1",
@@ -80,6 +81,16 @@ _LINUX: Final = FactoryLines(
     privileged=(),
 )
 
+
+def _open_vswitch(switch: Switch) -> Sequence[str]:
+    return (
+        "apt-get install openvswitch-switch",
+        *(line.text for line in set_up(switch)),
+        f"cat >/etc/systemd/system/eee-bridge@.service <<'EOF'\n{UNIT}EOF",
+        f"systemctl enable eee-bridge@{bridge_of(switch)}",
+    )
+
+
 FACTORY: Final[Mapping[SwitchFamily, FactoryLines]] = {
     "dell_powerconnect_55xx": _ROS,
     "cisco_sg": replace(
@@ -135,5 +146,5 @@ FACTORY: Final[Mapping[SwitchFamily, FactoryLines]] = {
         privacy={"des": "des", "aes": "aes 128", "aes192": "aes 192", "aes256": "aes 256"},
     ),
     "linux_bridge": _LINUX,
-    "openvswitch": _LINUX,
+    "openvswitch": replace(_LINUX, bridge=_open_vswitch),
 }

@@ -2,8 +2,9 @@
 
 Commands are run as root, one at a time: `ovs-ofctl`, `ovs-vsctl`, `ethtool`. The bridge is `br0`, or the switch's
 quirk `bridge`; a port of the inventory is an interface of it, and its number there is its OpenFlow port number. The
-bridge is made ready once, with `set_up`, which interrupts it; from then on it is an 802.1Q switch whose ports may be
-untagged in many VLANs (`controller.drivers.openvswitch.flows`), which `ovs-vsctl`'s own `tag` and `trunks` cannot.
+bridge is made ready once, by the lines that `eeectl lab first-contact --print` shows; from then on it is an 802.1Q
+switch whose ports may be untagged in many VLANs (`controller.drivers.openvswitch.flows`), which `ovs-vsctl`'s own `tag`
+and `trunks` cannot.
 
 Every change of flows is one OpenFlow bundle: frames see all of it or nothing. (One that would not fit into a command of
 64 kB, some 400 VLANs at once, is several.) A command ends when the data path's caches have followed: until then frames

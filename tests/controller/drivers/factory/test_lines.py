@@ -67,6 +67,14 @@ def test_the_address_is_the_last_line_that_is_typed_and_saving_the_last_that_is_
     assert _typed(m4300)[-1] == "network parms 192.0.2.11 255.255.255.0 192.0.2.254"
 
 
+def test_open_vswitch_is_made_a_switch_whose_settings_last(lab: Lab, switch: Switch) -> None:
+    shown = setup_of(lab, dataclasses.replace(switch, family="openvswitch"), FACTORY["openvswitch"]).shown()
+    assert sum("--bundle replace-flows br0" in line for line in shown) == 1
+    assert sum(line.endswith(" up") for line in shown) == len(switch.ports)
+    assert "systemctl enable eee-bridge@br0" in shown
+    assert any("ExecStart=/bin/sh /etc/openvswitch/%i.startup" in line for line in shown)
+
+
 def test_lines_of_one_service(lab: Lab, switch: Switch) -> None:
     known = FACTORY["dell_powerconnect_55xx"]
     snmp = setup_of(lab, switch, known, ("snmp",))
