@@ -1,5 +1,6 @@
-"""Loops of a program: which one a call is in, and how often the call is made."""
+"""Loops of a program: which one a call is in, how often the call is made, and the calls with loops written out."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,3 +43,21 @@ def repetitions(calls: pl.DataFrame) -> Any:
     counts = np.asarray(after)[np.searchsorted(turns, np.arange(len(call)), side="right")]
     counts[turns] = own
     return counts
+
+
+def unrolled(rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The calls of a rank, those of loops as often as they are made."""
+    at, loops = 0, []
+    while at < len(rows):
+        row = rows[at]
+        if row["call"] == Call.LOOP:
+            loops.append([at, row["bytes"]])
+        elif row["call"] == Call.END:
+            loops[-1][1] -= 1
+            if loops[-1][1]:
+                at = loops[-1][0]
+            else:
+                loops.pop()
+        else:
+            yield row
+        at += 1

@@ -5,12 +5,13 @@ time as in a recording. Loops are written out. What a recording does not hold is
 requests that nobody waits for. A receive from any rank is refused, as a record names the sender.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from eee_testbed.lab.errors import LabError
 from eee_testbed.simulation.replay.calls import ANY, CALLS, NO_REQUEST, NOBODY, RECEIVES, SENDS, STARTS, Call
+from eee_testbed.simulation.replay.loops import unrolled
 from eee_testbed.simulation.replay.program import Program
 from eee_testbed.simulation.replay.readers.otf2_sizes import OPERATIONS, Share, recorded
 
@@ -66,25 +67,7 @@ class _Archive:
         for row in self.program.calls.iter_rows(named=True):
             of_rank[row["rank"]].append(row)
         for rank, rows in enumerate(of_rank):
-            _Rank(self, self._archive.event_writer_from_location(self.locations[rank]), rank).write(_unrolled(rows))
-
-
-def _unrolled(rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The calls of a rank, those of loops as often as they are made."""
-    at, loops = 0, []
-    while at < len(rows):
-        row = rows[at]
-        if row["call"] == Call.LOOP:
-            loops.append([at, row["bytes"]])
-        elif row["call"] == Call.END:
-            loops[-1][1] -= 1
-            if loops[-1][1]:
-                at = loops[-1][0]
-            else:
-                loops.pop()
-        else:
-            yield row
-        at += 1
+            _Rank(self, self._archive.event_writer_from_location(self.locations[rank]), rank).write(unrolled(rows))
 
 
 class _Rank:

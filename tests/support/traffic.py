@@ -6,24 +6,13 @@ import numpy as np
 import polars as pl
 
 from eee_testbed.simulation.replay.calls import SENDS, Call
+from eee_testbed.simulation.replay.loops import repetitions
 from eee_testbed.simulation.replay.program import Program
 
 
 def made(program: Program) -> pl.DataFrame:
     """The calls with a column `times`; the rows of loops themselves are left out."""
-    calls = program.calls
-    marks = calls.with_row_index("row").filter(pl.col("call").is_in([int(Call.LOOP), int(Call.END)]))
-    times = np.ones(calls.height, dtype=np.int64)
-    passes, open_loops, begin = 1, list[int](), 0
-    for row, call, number in marks.select("row", "call", "bytes").iter_rows():
-        times[begin:row] = passes
-        begin = row
-        if call == Call.LOOP:
-            open_loops.append(number)
-            passes *= number
-        else:
-            passes //= open_loops.pop()
-    ended = calls.with_columns(pl.Series("times", times))
+    ended = program.calls.with_columns(pl.Series("times", repetitions(program.calls).astype(np.int64)))
     return ended.filter(~pl.col("call").is_in([int(Call.LOOP), int(Call.END)]))
 
 

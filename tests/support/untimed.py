@@ -20,6 +20,7 @@ from eee_testbed.simulation.replay.calls import (
     STARTS,
     Call,
 )
+from eee_testbed.simulation.replay.loops import unrolled
 from eee_testbed.simulation.replay.program import Program
 
 _SYNCHRONOUS: Final = frozenset({Call.SSEND, Call.ISSEND})
@@ -67,7 +68,7 @@ class _Run:
 
     def to_the_end(self) -> None:
         by_rank = self._program.calls.partition_by("rank", as_dict=True, maintain_order=True)
-        left = {rank: self._blocks(rank, _expanded(by_rank[rank,].to_dicts())) for (rank,) in by_rank}
+        left = {rank: self._blocks(rank, unrolled(by_rank[rank,].to_dicts())) for (rank,) in by_rank}
         waiting = {rank: next(calls, None) for rank, calls in left.items()}
         while any(waiting.values()):
             ready = [rank for rank, block in waiting.items() if block is not None and block()]
@@ -140,22 +141,3 @@ class _Run:
         assert rank in members
         meeting.here.add(rank)
         return meeting
-
-
-def _expanded(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The calls with loops passed through."""
-    at, loops = 0, list[list[int]]()
-    while at < len(rows):
-        row = rows[at]
-        at += 1
-        if row["call"] == Call.LOOP:
-            loops.append([at, row["bytes"]])
-        elif row["call"] == Call.END:
-            loops[-1][1] -= 1
-            if loops[-1][1]:
-                at = loops[-1][0]
-            else:
-                loops.pop()
-        else:
-            yield row
-    assert not loops, "a loop without an end"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from eee_testbed.simulation.replay.calls import ANY, COLLECTIVES, NOBODY, SENDS, Call
-from eee_testbed.simulation.replay.loops import innermost_loops, repetitions
+from eee_testbed.simulation.replay.loops import innermost_loops, repetitions, unrolled
 from eee_testbed.simulation.replay.program import Program
 from eee_testbed.simulation.replay.rank_calls import ProgramWriter
 from eee_testbed.simulation.replay.summary import summary_of
@@ -48,31 +48,13 @@ def test_nothing() -> None:
 @law(80)
 @given(programs())
 def test_counts_are_those_of_the_unrolled_program(program: Program) -> None:
-    rows = _unrolled(program)
+    rows = list(unrolled(program.calls.to_dicts()))
     found = summary_of(program)
     sends = [row for row in rows if row["call"] in SENDS and row["peer"] != NOBODY]
     assert (found.messages, found.byte) == (len(sends), sum(row["bytes"] for row in sends))
-    assert found.calls == sum(row["call"] not in (Call.COMPUTE, Call.LOOP, Call.END) for row in rows)
+    assert found.calls == sum(row["call"] != Call.COMPUTE for row in rows)
     whole = [row for row in rows if row["call"] in COLLECTIVES and row["peer"] != ANY]
     assert sum(found.by_call.get(Call(call).name.lower(), 0) for call in {row["call"] for row in whole}) == len(whole)
-
-
-def _unrolled(program: Program) -> list[dict[str, object]]:
-    """All rows as often as they are reached, without those of loops."""
-
-    def walk(rows: list[dict[str, object]]) -> list[dict[str, object]]:
-        made: list[dict[str, object]] = []
-        while rows:
-            row = rows.pop(0)
-            if row["call"] == Call.END:
-                return made
-            if row["call"] == Call.LOOP:
-                made += walk(rows) * int(str(row["bytes"]))
-            else:
-                made.append(row)
-        return made
-
-    return walk(program.calls.to_dicts())
 
 
 def test_loops_in_loops() -> None:

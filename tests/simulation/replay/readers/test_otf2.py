@@ -13,6 +13,7 @@ from hypothesis import given
 from eee_testbed.lab.errors import LabError, UnreadableFile
 from eee_testbed.simulation.replay.calls import ANY, COLLECTIVES, NOBODY, RECEIVES, SENDS, STARTS, Call
 from eee_testbed.simulation.replay.checks import check_program
+from eee_testbed.simulation.replay.loops import unrolled
 from eee_testbed.simulation.replay.otf2_writer import write_otf2
 from eee_testbed.simulation.replay.program import Program
 from eee_testbed.simulation.replay.readers.otf2 import program_of
@@ -30,16 +31,6 @@ def _here(anchor: Path) -> Program:
     return program
 
 
-def _unrolled(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = []
-    while rows:
-        row = rows.pop(0)
-        if row["call"] == Call.END:
-            break
-        made += _unrolled(rows) * row["bytes"] if row["call"] == Call.LOOP else [row]
-    return made
-
-
 def _facts(program: Program) -> list[list[Any]]:
     """Per rank what a recording holds: messages, collective calls, which requests end together, time."""
     found: list[list[Any]] = []
@@ -47,7 +38,7 @@ def _facts(program: Program) -> list[list[Any]]:
         own: list[Any] = []
         open_requests: dict[int, int] = {}
         begun = compute_ns = 0
-        for row in _unrolled(program.calls.filter(program.calls["rank"] == rank).to_dicts()):
+        for row in unrolled(program.calls.filter(program.calls["rank"] == rank).to_dicts()):
             call, members = Call(row["call"]), tuple(program.communicators[row["communicator"]])
             compute_ns += row["compute_ns"]
             nobody = call in SENDS | RECEIVES and row["peer"] == NOBODY
