@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from eee_testbed.lab.errors import PlanError
-from eee_testbed.regulation.levels import Level, Levels
+from eee_testbed.regulation.levels import Level
 from eee_testbed.regulation.network import Channel, Network, Stream, Ways, channel_loads, links_of
 
 
@@ -32,11 +32,6 @@ class Choice:
     def gap(self) -> float:
         """How much less than `watt` another choice might draw at most, as a share of `watt`; 0: nothing is better."""
         return max(0.0, 1 - self.bound_watt / self.watt) if self.watt > 0 else 0.0
-
-
-def baseline_watt(levels: Levels) -> float:
-    """With every trunk at the level of the baseline."""
-    return sum(own[0].watt for own in levels.values())
 
 
 def choice_of(

@@ -5,9 +5,9 @@ The paper reduces links "under the condition that the amount of the application 
 peak", and says nothing about rates. Here a slower cable may carry `peak` in proportion to its rate.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from eee_testbed.lab.errors import LabError
 from eee_testbed.regulation.network import Network, Trunk
@@ -40,6 +40,8 @@ class Level:
 Levels = Mapping[int, tuple[Level, ...]]
 """Of each trunk, by number, the levels to choose from. The first is that of the baseline."""
 
+_SLOWER_MBPS: Final = (100, 10)
+
 Watts = Callable[[Trunk, int, bool], float]
 """Watts of both ends of one cable of a trunk, at a rate in Mb/s (0: shut), with EEE or without."""
 
@@ -50,7 +52,6 @@ def levels_of(
     peak_byte: Mapping[int, float],
     watts: Watts,
     *,
-    slower_mbps: Sequence[int] = (100, 10),
     members: bool = False,
     sleeping: Collection[int] = (),
 ) -> Levels:
@@ -75,7 +76,7 @@ def levels_of(
                 watt = count * full + (width - count) * shut
                 others.append(Level(name, count * peak, watt, count, rate, asleep))
         elif knob == "speed":
-            for mbps in slower_mbps:
+            for mbps in _SLOWER_MBPS:
                 if mbps < rate:
                     watt = width * watts(trunk, mbps, asleep)
                     others.append(Level(f"{mbps} Mb/s", width * peak * mbps / rate, watt, width, mbps, asleep))

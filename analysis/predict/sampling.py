@@ -17,6 +17,7 @@ from eee_testbed.analysis.calibration import Estimate
 from eee_testbed.analysis.interval import Floats
 
 DRAWS = 400
+_SEED = 1
 _SIGMAS = 1.959963984540054
 
 
@@ -25,16 +26,15 @@ class Sampler:
     """Draws depend on the name only, whatever was drawn before, so that answers differ only by their questions."""
 
     count: int = DRAWS
-    seed: int = 1
     unbounded: set[str] = field(default_factory=set)
 
     def normal(self, name: str) -> Floats:
         """Standard normal draws, shape (count,)."""
-        return np.random.default_rng((self.seed, zlib.crc32(name.encode()))).standard_normal(self.count)
+        return np.random.default_rng((_SEED, zlib.crc32(name.encode()))).standard_normal(self.count)
 
     def uniform(self, name: str, low: float, high: float) -> Floats:
         """Draws from a range, shape (count,); the first one is its middle."""
-        drawn = np.random.default_rng((self.seed, zlib.crc32(name.encode()), 1)).uniform(low, high, self.count)
+        drawn = np.random.default_rng((_SEED, zlib.crc32(name.encode()), 1)).uniform(low, high, self.count)
         drawn[0] = (low + high) / 2
         return drawn
 

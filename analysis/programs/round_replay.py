@@ -70,7 +70,7 @@ class Replay:
     leading: Mapping[Direction, Sequence[_Leading]]
 
     @classmethod
-    def of(cls, profile: Profile, replicas: int = _REPLICAS, seed: int = 0) -> "Replay":
+    def of(cls, profile: Profile, replicas: int = _REPLICAS) -> "Replay":
         """From a profile with bins in rising order and at least two nodes; the mean of `replicas` simulations is taken.
 
         NotEnoughData if the profile has no gaps, or does not say how often the program communicates.
@@ -82,7 +82,7 @@ class Replay:
                 f"{profile.name} has gaps of {len(nodes)} nodes and {profile.call_count:g} communications: run it with "
                 "the gap recorder, without EEE."
             )
-        random = np.random.default_rng(seed)
+        random = np.random.default_rng(0)
         receive = [_Leading.of(node.receive, rounds, replicas, random) for node in nodes]
         transmit = [_Leading.of(node.transmit, rounds, replicas, random) for node in nodes]
         gaps_us = np.stack([leading.gaps_us for leading in receive], axis=-1)
@@ -206,7 +206,7 @@ class RoundFit:
         return run.base_s + run.rounds * self.serial.value * run.wait_us * 1e-6
 
 
-def fit_rounds(runs: Iterable[RoundRun], seed: int = 0) -> RoundFit:
+def fit_rounds(runs: Iterable[RoundRun]) -> RoundFit:
     """Least squares of the relative errors of run times.
 
     NotEnoughData with fewer than four configurations, or if the replay has none of them wait.
@@ -218,7 +218,7 @@ def fit_rounds(runs: Iterable[RoundRun], seed: int = 0) -> RoundFit:
             f"{len(measured)} configurations with and without EEE, of which {len(waiting)} wait for a link, are too "
             "few: measure some with gaps longer than the hold."
         )
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     numbers = random.integers(len(measured), size=(_BOOTSTRAPS, len(measured)))
     drawn = [_least([measured[number] for number in row]) for row in numbers]
     low, high = np.nanpercentile(drawn, (2.5, 97.5))

@@ -150,7 +150,7 @@ def overhead_s(run: WakeRun, serial: float, abreast: float, hidden_us: float) ->
     return run.rounds * serial * run.waits.seen_us(abreast, hidden_us) * 1e-6
 
 
-def fit_wakes(runs: Iterable[WakeRun], seed: int = 0, *, bootstraps: int = _BOOTSTRAPS) -> WakeFit:
+def fit_wakes(runs: Iterable[WakeRun], *, bootstraps: int = _BOOTSTRAPS) -> WakeFit:
     """Least squares of the relative errors of run times. Without `bootstraps`, intervals have no width.
 
     NotEnoughData with fewer than eight configurations, or if no gap of any of them is long enough to sleep in: the
@@ -165,7 +165,7 @@ def fit_wakes(runs: Iterable[WakeRun], seed: int = 0, *, bootstraps: int = _BOOT
     if not any(run.waits.share.size for run in measured):
         raise NotEnoughData("no gap of any configuration is longer than the hold: sleep longer between communications.")
     wakes = _least(measured)
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     drawn: list[_Found] = [] if bootstraps else [wakes]
     while len(drawn) < bootstraps:
         chosen = [measured[number] for number in random.integers(len(measured), size=len(measured))]

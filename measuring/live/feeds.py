@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from eee_testbed.controller.applying.observe import ask_switches, read_eee
 from eee_testbed.lab.errors import DeviceError
 from eee_testbed.lab.model import Lab
-from eee_testbed.measuring.collecting.collect import Collector, Sink, Timed
+from eee_testbed.measuring.collecting.collect import Collector, Timed
 from eee_testbed.measuring.collecting.lab_sources import LPI_PERIOD_S, PERIOD_S, sources_of
 from eee_testbed.measuring.live.clocks import ReadClock, now_of
 from eee_testbed.measuring.live.export.attach import Views
@@ -130,8 +130,7 @@ def _ask_eee(lab: Lab) -> Eee:
 class LabFeed:
     """Samples a lab in memory until `close`. Reads EEE settings from the switches' command lines.
 
-    `eee_every_s` 0: without EEE settings. `read_clock` is as of `RunFeed`. `sources` are sampled instead of the lab's
-    own; `ask_eee` reads settings.
+    `read_clock` is as of `RunFeed`. `sources` are sampled instead of the lab's own; `ask_eee` reads settings.
     """
 
     def __init__(
@@ -140,8 +139,6 @@ class LabFeed:
         views: Views | None = None,
         *,
         period_s: float = PERIOD_S,
-        lpi_period_s: float = LPI_PERIOD_S,
-        eee_every_s: float = _EEE_EVERY_S,
         read_clock: ReadClock | None = None,
         sources: Sequence[Timed] | None = None,
         ask_eee: Callable[[Lab], Eee] = _ask_eee,
@@ -154,13 +151,10 @@ class LabFeed:
         self._ending = threading.Event()
         self._ask = ask_eee
         self._eee: queue.SimpleQueue[Eee] = queue.SimpleQueue()
-        sinks: tuple[Sink, ...] = ()
-        sampled = sources_of(lab, period_s=period_s, lpi_period_s=lpi_period_s) if sources is None else sources
-        self._collector = Collector(sampled, self._memory, sinks)
+        sampled = sources_of(lab, period_s=period_s, lpi_period_s=LPI_PERIOD_S) if sources is None else sources
+        self._collector = Collector(sampled, self._memory)
         self._collector.start()
-        self._asker = threading.Thread(target=self._keep_asking, args=(eee_every_s,), name="ask for EEE", daemon=True)
-        if eee_every_s:
-            self._asker.start()
+        threading.Thread(target=self._keep_asking, name="ask for EEE", daemon=True).start()
 
     def poll(self) -> LabView:
         """Take what was sampled since the last poll; LabError if sampling has ended by itself."""
@@ -194,8 +188,8 @@ class LabFeed:
         self._ending.set()
         self._collector.stop()
 
-    def _keep_asking(self, every_s: float) -> None:
+    def _keep_asking(self) -> None:
         while True:
             self._eee.put(self._ask(self._lab))
-            if self._ending.wait(every_s):
+            if self._ending.wait(_EEE_EVERY_S):
                 return

@@ -5,7 +5,6 @@ Andújar et al. (2023): Eq. 1 to 7 with Table 2. Georgakoudis et al. (2019): Tab
 
 from typing import Final
 
-from eee_testbed.analysis.calibration import AndujarPower
 from eee_testbed.analysis.predict.other_networks import PAPER_POWER
 
 DEEP_SAVING: Final = 0.9
@@ -13,16 +12,16 @@ FAST_SAVING: Final = 0.4
 """Of active power, in deep sleep and in fast wake (Georgakoudis, Table VI)."""
 
 
-def most_network_saving(power: AndujarPower = PAPER_POWER) -> float:
+def most_network_saving() -> float:
     """The share of W_net that is saved if all ports sleep all the time (Eq. 1, 2).
 
     >>> round(most_network_saving(), 4)
     0.7344
     """
-    return power.ports_fraction.value * (1 - power.sleeping_port_fraction.value)
+    return PAPER_POWER.ports_fraction.value * (1 - PAPER_POWER.sleeping_port_fraction.value)
 
 
-def network_share(ports: int, nodes: int, cpu_use: float, power: AndujarPower = PAPER_POWER) -> float:
+def network_share(ports: int, nodes: int, cpu_use: float) -> float:
     """W_net of W_cluster with links always on (Eq. 3 to 5); `ports` are all of all switches.
 
     The torus 4D of the paper, nodes full and idle:
@@ -30,20 +29,20 @@ def network_share(ports: int, nodes: int, cpu_use: float, power: AndujarPower = 
     >>> [round(100 * network_share(2304, 256, use), 1) for use in (1, 0)]
     [13.0, 23.1]
     """
-    network = ports * power.port_watt.value
-    idle = power.idle_node_fraction.value
-    return network / (network + nodes * power.node_watt.value * (idle + (1 - idle) * cpu_use))
+    network = ports * PAPER_POWER.port_watt.value
+    idle = PAPER_POWER.idle_node_fraction.value
+    return network / (network + nodes * PAPER_POWER.node_watt.value * (idle + (1 - idle) * cpu_use))
 
 
-def cpu_use_of_share(share: float, ports: int, nodes: int, power: AndujarPower = PAPER_POWER) -> float:
+def cpu_use_of_share(share: float, ports: int, nodes: int) -> float:
     """U_cpu at which the network has this share of W_cluster; outside of 0 to 1 if it never has.
 
     >>> round(cpu_use_of_share(0.22, 2304, 256), 2), round(cpu_use_of_share(0.07, 858, 312), 2)
     (0.06, 0.22)
     """
-    network = ports * power.port_watt.value
-    idle = power.idle_node_fraction.value
-    return ((network / share - network) / (nodes * power.node_watt.value) - idle) / (1 - idle)
+    network = ports * PAPER_POWER.port_watt.value
+    idle = PAPER_POWER.idle_node_fraction.value
+    return ((network / share - network) / (nodes * PAPER_POWER.node_watt.value) - idle) / (1 - idle)
 
 
 def break_even_slowdown(share: float, saving: float) -> float:

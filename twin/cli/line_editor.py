@@ -34,18 +34,19 @@ _ESCAPES = {
     "[3~": "\x04",
 }
 
+_HISTORY_LINES = 10
+
 
 class LineEditor:
     """A line, a cursor and a history. `mask` None echoes, "" echoes nothing, "*" echoes stars."""
 
-    def __init__(self, emit: Callable[[str], None], history_size: int = 10) -> None:
+    def __init__(self, emit: Callable[[str], None]) -> None:
         self._emit = emit
         self.prompt = ""
         self.mask: str | None = None
         self.text = ""
         self._cursor = 0
         self.history: list[str] = []
-        self.history_size = history_size
         self._recalled = 0  # how far back; 0: the line being typed
         self._draft = ""
         self._escape = ""
@@ -65,7 +66,7 @@ class LineEditor:
         """Put a line into the history, unless it is empty or repeats the last."""
         if line.strip() and (not self.history or self.history[-1] != line):
             self.history.append(line)
-            del self.history[: -self.history_size or None]
+            del self.history[:-_HISTORY_LINES]
 
     def swallow(self, character: str) -> bool:
         """Return True for the rest of an Enter already taken (LF or NUL after CR); for callers that read keys."""
