@@ -69,19 +69,6 @@ def offset_of(source: str, method: Method, exchanges: Sequence[Exchange], resolu
     return Offset(source, method, time_ns, midpoint(low, high), (high - low + 1) // 2, consistent)
 
 
-def between(first: Offset, last: Offset, time_ns: int) -> tuple[int, int]:
-    """(offset, bound) at a time between two estimates, interpolated linearly.
-
-    The bound holds for any clock that drifts in one direction, however unevenly. It misses a clock that was stepped
-    away and back again in between.
-    """
-    span_ns = last.time_ns - first.time_ns
-    share = min(1.0, max(0.0, (time_ns - first.time_ns) / span_ns)) if span_ns > 0 else 0.0
-    moved_ns = last.offset_ns - first.offset_ns
-    bound_ns = max(first.bound_ns, last.bound_ns) + round(max(share, 1.0 - share) * abs(moved_ns))
-    return first.offset_ns + round(share * moved_ns), bound_ns
-
-
 def chrony_bound_ns(tracking: str) -> int | None:
     """The largest error of a clock against UTC, from the output of ``chronyc -c tracking``; None if not synchronised.
 

@@ -1,6 +1,6 @@
 """A run's samples and facts, read from its folder; and differences of counters between samples."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from eee_testbed.record.clock_offsets import Offset, between
 from eee_testbed.record.columns import midpoint
 from eee_testbed.record.event_text import Event
 from eee_testbed.record.sample_tables import TABLES
@@ -65,14 +64,6 @@ class RunSamples:
         if rows.is_empty():
             raise ValueError(f"{self.folder} has no readings of the meter {strip}:{outlet}")
         return PowerSeries.of(rows)
-
-    def offset(self, source: str, time_ns: int) -> tuple[int, int]:
-        """(offset, bound) of another clock at a time, ns, from its first and last estimates; KeyError if unknown."""
-        estimates = [_offset(facts) for facts in self.facts["clocks"] if facts["source"] == source]
-        if not estimates:
-            raise KeyError(source)
-        estimates.sort(key=lambda estimate: estimate.time_ns)
-        return between(estimates[0], estimates[-1], time_ns)
 
     def increments(self, table: str, column: str) -> pl.DataFrame:
         """Differences of a counter between consecutive rows: see `increments`."""
@@ -134,10 +125,4 @@ def increments(rows: pl.DataFrame, keys: Sequence[str], column: str) -> pl.DataF
         "to_ns",
         (pl.col("half_ns") + pl.col("half_ns before")).ceil().cast(pl.Int64).alias("bound_ns"),
         (pl.col(column) - pl.col(f"{column} before")).alias(column),
-    )
-
-
-def _offset(facts: Mapping[str, Any]) -> Offset:
-    return Offset(
-        facts["source"], facts["method"], facts["time_ns"], facts["offset_ns"], facts["bound_ns"], facts["consistent"]
     )

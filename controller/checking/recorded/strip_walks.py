@@ -6,7 +6,7 @@ is what the recorded columns add up to, of the first unit of a chain. A family w
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -57,7 +57,6 @@ class _Recording:
     """Answers as the recorded device did."""
 
     recorded: Recorded
-    sets: list[SnmpSet] = field(default_factory=list)
 
     def walk(self, oid: str, /) -> dict[str, SnmpValue]:
         return below(self.recorded, oid)

@@ -1,7 +1,6 @@
 """One rank of a DUMPI trace: its calls, with their arguments, to calls of the program."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -48,14 +47,6 @@ Started = tuple[int, int]
 """Where a request began: the number of a call, and which of those that it started."""
 
 
-@dataclass(slots=True)
-class _Open:
-    """A request that is begun: its number in the replay file, NO_REQUEST if it is left out."""
-
-    number: int
-    started: Started
-
-
 class _Rank:
     """One rank's calls, in order."""
 
@@ -67,7 +58,9 @@ class _Rank:
         self._groups: dict[int, tuple[int, ...] | None] = {_EMPTY_GROUP: ()}
         self._types: dict[int, int | None] = {}
         self._odd_operations: set[int] = set()
-        self._open: dict[int, _Open] = {}
+        self._open: dict[int, int] = {}
+        """By request that is begun, its number in the replay file, NO_REQUEST if it is left out."""
+
         self._persistent: dict[int, Called] = {}
         self._outcome: dict[Started, Status | None] = {}
         self._cancelled: set[Started] = set()
@@ -187,7 +180,7 @@ class _Rank:
         else:
             self._whole.counts["tests"] += call.name.startswith("Test") and call.name != "Test_cancelled"
             ended = [self._open.pop(request) for request, _ in completed_by(call) if request in self._open]
-            if numbers := [one.number for one in ended if one.number != NO_REQUEST]:
+            if numbers := [number for number in ended if number != NO_REQUEST]:
                 self._calls.wait(*numbers)
 
     # -- messages
@@ -196,10 +189,9 @@ class _Rank:
         started = (self._at, place)
         if started in self._cancelled:
             self._whole.counts["cancelled"] += 1
-            self._open[request] = _Open(NO_REQUEST, started)
+            self._open[request] = NO_REQUEST
             return
-        number = self._point(call, arguments, self._outcome.get(started), begins=True)
-        self._open[request] = _Open(number, started)
+        self._open[request] = self._point(call, arguments, self._outcome.get(started), begins=True)
 
     def _both(self, call: Called) -> None:
         arguments = call.arguments
