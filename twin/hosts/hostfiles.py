@@ -156,8 +156,10 @@ def openmpi_outside(lab: Lab, *, folder: str) -> str:
         "OMPI_MCA_pml": "ob1",
         "OMPI_MCA_btl": "self,vader,tcp",
         "OMPI_MCA_hwloc_base_binding_policy": "none",
-        "PRTE_MCA_hwloc_default_binding_policy": "none",
         "OMPI_MCA_mpi_yield_when_idle": "1",
+        "PRTE_MCA_plm_ssh_args": f"-F {folder}/ssh_config",
+        "PRTE_MCA_prte_if_include": lab.management_network,
+        "PRTE_MCA_hwloc_default_binding_policy": "none",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
