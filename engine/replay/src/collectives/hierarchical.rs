@@ -1,7 +1,10 @@
 //! HAN: collectives within nodes and between them (coll_han_*.c of Open MPI 5.0.8).
 //!
 //! Between nodes all segments of allreduce and reduce, and of bcast all but the first, go by libnbc's algorithms; the rest
-//! goes by `tuned`'s tables. `evaluation/accuracy/collectives_han.py` compares bytes and messages with HAN of 4.1.4.
+//! goes by `tuned`'s tables. `evaluation/accuracy/collectives_han.py` compares bytes and messages with HAN of 4.1.4 and 5.0.7.
+//!
+//! Where nodes hold unequal numbers of ranks, HAN of 5.0.7 exchanges 8 bytes within nodes and 12 between them before each
+//! call that it leaves to others. This is not modelled.
 //!
 //! Simplification. HAN moves the next 64 KiB between nodes while this segment is on its way within a node; here a rank
 //! ends one before it begins the other, so that bcast, reduce and allreduce of several segments take longer.
