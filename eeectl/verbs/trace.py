@@ -1,6 +1,7 @@
 """`eeectl trace ...`: make replay files of traces or of generators, show what they hold, write them for other tools."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -73,8 +74,9 @@ def import_(
     write_program(output, program)
     found = summary_of(program)
     print(
-        f"{output}: {found.ranks} ranks, {found.calls:.0f} calls, {found.messages:.0f} messages of together "
-        f"{_bytes(found.byte)}; `eeectl trace show {output}` shows more."
+        f"{output}: {_counted(found.ranks, 'rank')}, {_counted(found.calls, 'call')}, "
+        f"{_counted(found.messages, 'message')}, {_bytes(found.byte)} in total; "
+        f"`eeectl trace show {output}` shows more."
     )
     if is_recorded(files, form):
         node = communication(recorded_calls(files), program, ranks_per_node)
@@ -168,11 +170,13 @@ def show(file: Path, /, *, as_json: Annotated[bool, Parameter(name="--json", neg
 def _print(program: "Program", found: "Summary") -> None:
     from eee_testbed.simulation.replay.summary import SHORT_NS
 
-    print(f"{program.name}: {found.ranks} ranks, {found.communicators} communicators, {found.calls:.0f} calls")
+    communicators = _counted(found.communicators, "communicator")
+    print(f"{program.name}: {_counted(found.ranks, 'rank')}, {communicators}, {_counted(found.calls, 'call')}")
     print(f"from: {program.source}")
     kinds = ", ".join(f"{times:.0f} {call}" for call, times in found.by_call.items())
     print(f"calls: {kinds or 'none'}")
-    print(f"messages: {found.messages:.0f} between {len(found.pairs)} pairs of ranks, {_bytes(found.byte)}")
+    between = _counted(len(found.pairs), "pair")
+    print(f"messages: {found.messages:.0f} between {between} of ranks, {_bytes(found.byte)} in total")
     if found.pairs:
         print(f"a rank sends to {_spread(found.partners)} ranks, {_spread(found.byte_by_rank, bytes_too=True)}")
     print(_computing(found))
@@ -182,17 +186,25 @@ def _print(program: "Program", found: "Summary") -> None:
     for sentence in program.assumed:
         print(f"assumed: {sentence}")
     if found.pairs:
-        print(f"pairs with most bytes, of {len(found.pairs)}:")
+        print(f"pairs of ranks with the most bytes ({_shown(found.pairs)}):")
         table = _table("FROM", "TO", "MESSAGES", "BYTES")
         for pair in found.pairs[:_SHOWN_COUNT]:
             table.add_row(str(pair.source), str(pair.target), f"{pair.messages:.0f}", _bytes(pair.byte))
         print_table(console(), table)
     if found.collectives:
-        print(f"collective calls made most, of {len(found.collectives)} kinds:")
+        print(f"most frequent collective calls ({_shown(found.collectives)}):")
         table = _table("CALL", "RANKS", "BYTES", "TIMES")
         for one in found.collectives[:_SHOWN_COUNT]:
             table.add_row(one.call, str(one.ranks), str(one.byte), f"{one.times:.0f}")
         print_table(console(), table)
+
+
+def _counted(count: float, noun: str) -> str:
+    return f"{count:.0f} {noun}{'' if count == 1 else 's'}"
+
+
+def _shown(rows: Sequence[object]) -> str:
+    return f"{min(len(rows), _SHOWN_COUNT)} of {len(rows)}"
 
 
 def _table(*headings: str) -> Table:

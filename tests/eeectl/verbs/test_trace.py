@@ -26,7 +26,7 @@ def test_a_trace_becomes_a_file(folder: Path, capsys: pytest.CaptureFixture[str]
     (folder / "t.txt").write_text(_TRACE)
     assert eeectl(["trace", "import", "t.txt", "-o", "two.replay", "--flops-per-s", "2e9"]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("two.replay: 2 ranks, 4 calls, 1 messages of together 976.6 KiB;")
+    assert out.startswith("two.replay: 2 ranks, 4 calls, 1 message, 976.6 KiB in total;")
     assert "Assumed: Computing is given in operations: 2e+09 of them take a second.\n" in out
     program = read_program(folder / "two.replay")
     assert (program.name, program.ranks, program.calls["compute_ns"][0]) == ("two", 2, 1000)
@@ -41,7 +41,7 @@ def test_what_it_shows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     write_program(folder / "r", ring(ranks=4, size=1 << 40, passes=1000))
     assert eeectl(["trace", "show", "r"]) == 0
     out = capsys.readouterr().out
-    assert "messages: 4000 between 4 pairs of ranks, 4000 TiB\n" in out
+    assert "messages: 4000 between 4 pairs of ranks, 4000 TiB in total\n" in out
     assert "a rank sends to 1 to 1 (median 1) ranks, 1000 TiB to 1000 TiB (median 1000 TiB)\n" in out
     assert "a rank computes 0.0005001 to 0.0005001 s" in out
     assert "allreduce" in out
