@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Call(IntEnum):
-    """A call, by its number in replay files and in the engine (`engine/replay/src/program.rs` has the same numbers)."""
+    """A call, by its number in replay files and in the engine (`engine/replay/src/program/records.rs`)."""
 
     COMPUTE = 0
     SEND = 1

@@ -30,12 +30,7 @@ impl Replay {
         let eager = mode != SendMode::Synchronous && bytes <= costs.eager_bytes;
         let (node, dest) = (self.nodes[from as usize], self.nodes[to as usize]);
         let own = &mut self.ranks[from as usize];
-        own.account.messages += 1;
-        own.account.bytes += bytes;
-        if node == dest {
-            own.account.local_messages += 1;
-            own.account.local_bytes += bytes;
-        }
+        own.account.count_message(bytes, node == dest);
         let overhead = costs.send + behind_first(costs.send_byte, bytes);
         own.free = self.now + whole(overhead);
         let launch = match &self.transport {

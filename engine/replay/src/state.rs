@@ -129,6 +129,17 @@ pub struct Account {
     pub calls: u64,
 }
 
+impl Account {
+    pub(crate) fn count_message(&mut self, bytes: u64, local: bool) {
+        self.messages += 1;
+        self.bytes += bytes;
+        if local {
+            self.local_messages += 1;
+            self.local_bytes += bytes;
+        }
+    }
+}
+
 pub(crate) struct Rank {
     pub(crate) job: u32,
     /// In the program.

@@ -192,67 +192,98 @@ impl Halves {
 /// `ompi_coll_base_bcast_intra_scatter_allgather`.
 fn scatter_allgather(call: &Call) -> Actions {
     let vector = call.collective;
-    let (ranks, root) = (vector.ranks, vector.root);
-    let relative = below(call.rank, root, ranks);
     let elements = vector.elements();
-    let block = elements.div_ceil(u64::from(ranks));
-    let message = |relative: u32, elements: u64, tag| {
-        Message::new(
-            after(root, relative, ranks),
-            elements * vector.element_bytes(),
-            tag,
-        )
+    let blocks = RootedBlocks {
+        ranks: vector.ranks,
+        root: vector.root,
+        elements,
+        element_bytes: vector.element_bytes(),
+        block: elements.div_ceil(u64::from(vector.ranks)),
     };
-    // Elements from the block of a rank to the vector's end; the scatter leaves out ranks that have none.
-    let rest = |of: u32| elements.saturating_sub(u64::from(of) * block);
-    let mut actions = Vec::new();
-    let mut mine = if relative == 0 { elements } else { 0 };
-    let mut reach = 1;
-    while reach < ranks && relative & reach == 0 {
-        reach *= 2;
+    let relative = below(call.rank, vector.root, vector.ranks);
+    let mut actions = blocks.scatter(relative);
+    actions.extend(blocks.allgather(relative));
+    list(actions)
+}
+
+/// A vector in blocks of as many elements, from the root's on; the last ranks may have less, or nothing.
+struct RootedBlocks {
+    ranks: u32,
+    root: u32,
+    elements: u64,
+    element_bytes: u64,
+    block: u64,
+}
+
+impl RootedBlocks {
+    /// Elements of so many ranks, from one on: ranks count from the root here.
+    fn share(&self, first: u32, width: u32) -> u64 {
+        let before = u64::from(first) * self.block;
+        let rest = self.elements.saturating_sub(before);
+        rest.min(u64::from(width) * self.block)
     }
-    if relative != 0 && rest(relative) > 0 {
-        mine = rest(relative).min(u64::from(reach) * block);
-        actions.push(Action::Receive(message(relative - reach, mine, 0)));
+
+    fn message(&self, relative: u32, elements: u64, tag: u32) -> Message {
+        let peer = after(self.root, relative, self.ranks);
+        Message::new(peer, elements * self.element_bytes, tag)
     }
-    while reach > 1 {
-        reach /= 2;
-        let below_me = u64::from(reach) * block;
-        if relative + reach < ranks && mine > below_me {
-            actions.push(Action::Send(message(relative + reach, mine - below_me, 0)));
-            mine = below_me;
+
+    /// Down a binomial tree; ranks that have nothing are left out.
+    fn scatter(&self, relative: u32) -> Vec<Action> {
+        let mut reach = 1;
+        while reach < self.ranks && relative & reach == 0 {
+            reach *= 2;
         }
-    }
-    // What a group of ranks has together.
-    let share = |first: u32, width: u32| rest(first).min(u64::from(width) * block);
-    mine = share(relative, 1);
-    for (round, distance) in distances(ranks) {
-        let tag = 1 + 64 * round;
-        let (my_group, partner) = (relative & !(distance - 1), relative ^ distance);
-        let their_group = partner & !(distance - 1);
-        let theirs = share(their_group, distance);
-        if partner < ranks {
-            actions.extend(exchange(
-                message(partner, mine, tag),
-                message(partner, theirs, tag),
-            ));
-            mine += theirs;
+        let mut actions = Vec::new();
+        let mut mine = self.share(relative, reach);
+        if relative != 0 && mine > 0 {
+            actions.push(Action::Receive(self.message(relative - reach, mine, 0)));
         }
-        // Ranks without a partner hear from those of their own group that have one.
-        if their_group + distance > ranks {
-            let full = ranks.saturating_sub(my_group + distance);
-            for (step, half) in distances(distance).rev() {
-                let other = relative ^ half;
-                let split = (relative & !(2 * half - 1)) + full;
-                let tag = tag + 1 + step;
-                if other > relative && relative < split && other >= split {
-                    actions.push(Action::Send(message(other, theirs, tag)));
-                } else if other < relative && other < split && relative >= split {
-                    actions.push(Action::Receive(message(other, theirs, tag)));
-                    mine += theirs;
+        while reach > 1 {
+            reach /= 2;
+            let kept = u64::from(reach) * self.block;
+            let child = relative + reach;
+            if child < self.ranks && mine > kept {
+                actions.push(Action::Send(self.message(child, mine - kept, 0)));
+                mine = kept;
+            }
+        }
+        actions
+    }
+
+    /// By recursive doubling.
+    fn allgather(&self, relative: u32) -> Vec<Action> {
+        let ranks = self.ranks;
+        let mut actions = Vec::new();
+        let mut mine = self.share(relative, 1);
+        for (round, distance) in distances(ranks) {
+            let tag = 1 + 64 * round;
+            let (my_group, partner) = (relative & !(distance - 1), relative ^ distance);
+            let their_group = partner & !(distance - 1);
+            let theirs = self.share(their_group, distance);
+            if partner < ranks {
+                actions.extend(exchange(
+                    self.message(partner, mine, tag),
+                    self.message(partner, theirs, tag),
+                ));
+                mine += theirs;
+            }
+            // Ranks without a partner hear from those of their own group that have one.
+            if their_group + distance > ranks {
+                let full = ranks.saturating_sub(my_group + distance);
+                for (step, half) in distances(distance).rev() {
+                    let other = relative ^ half;
+                    let split = (relative & !(2 * half - 1)) + full;
+                    let message = self.message(other, theirs, tag + 1 + step);
+                    if other > relative && relative < split && other >= split {
+                        actions.push(Action::Send(message));
+                    } else if other < relative && other < split && relative >= split {
+                        actions.push(Action::Receive(message));
+                        mine += theirs;
+                    }
                 }
             }
         }
+        actions
     }
-    list(actions)
 }

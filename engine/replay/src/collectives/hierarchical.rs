@@ -72,13 +72,14 @@ fn beside(low: u32, kind: Kind, root: u32, bytes: u64) -> Phase {
     }
 }
 
+type Phases = Box<dyn Iterator<Item = Phase> + Send>;
+
+fn in_turn<const N: usize>(phases: [Phase; N]) -> Phases {
+    Box::new(phases.into_iter())
+}
+
 /// The phases of an operation whose root is number `low` in its node, and number `up` of those in this place.
-fn phases(
-    collective: &Collective,
-    low: u32,
-    up: u32,
-    on_node: u32,
-) -> Box<dyn Iterator<Item = Phase> + Send> {
+fn phases(collective: &Collective, low: u32, up: u32, on_node: u32) -> Phases {
     let bytes = collective.bytes;
     let together = u64::from(on_node) * bytes;
     let everything = u64::from(collective.ranks) * bytes;
@@ -86,14 +87,11 @@ fn phases(
     let count = segments.count;
     let segments = (0..count).map(move |segment| segments.of(segment));
     match collective.kind {
-        Kind::Barrier => Box::new(
-            [
-                within(Kind::Barrier, 0, 0),
-                across(0, Kind::Barrier, 0, 0),
-                within(Kind::Barrier, 0, 0),
-            ]
-            .into_iter(),
-        ),
+        Kind::Barrier => in_turn([
+            within(Kind::Barrier, 0, 0),
+            across(0, Kind::Barrier, 0, 0),
+            within(Kind::Barrier, 0, 0),
+        ]),
         Kind::Bcast => Box::new(segments.enumerate().flat_map(move |(segment, bytes)| {
             let first = segment == 0;
             let to_nodes = if first { across } else { beside };
@@ -116,28 +114,19 @@ fn phases(
                 within(Kind::Bcast, 0, bytes),
             ]
         })),
-        Kind::Gather => Box::new(
-            [
-                within(Kind::Gather, low, bytes),
-                across(low, Kind::Gather, up, together),
-            ]
-            .into_iter(),
-        ),
-        Kind::Scatter => Box::new(
-            [
-                across(low, Kind::Scatter, up, together),
-                within(Kind::Scatter, low, bytes),
-            ]
-            .into_iter(),
-        ),
-        _ => Box::new(
-            [
-                within(Kind::Gather, 0, bytes),
-                across(0, Kind::Allgather, 0, together),
-                within(Kind::Bcast, 0, everything),
-            ]
-            .into_iter(),
-        ),
+        Kind::Gather => in_turn([
+            within(Kind::Gather, low, bytes),
+            across(low, Kind::Gather, up, together),
+        ]),
+        Kind::Scatter => in_turn([
+            across(low, Kind::Scatter, up, together),
+            within(Kind::Scatter, low, bytes),
+        ]),
+        _ => in_turn([
+            within(Kind::Gather, 0, bytes),
+            across(0, Kind::Allgather, 0, together),
+            within(Kind::Bcast, 0, everything),
+        ]),
     }
 }
 

@@ -152,21 +152,11 @@ impl Rank {
             }
             b"bcast" => {
                 need(words, 1, 3)?;
-                self.rooted(
-                    BCAST,
-                    (words, 1),
-                    size(words[0], self.bytes_of(words, 2)?)?,
-                    out,
-                )
+                self.rooted(BCAST, words, [0, 1, 2], out)
             }
             b"reduce" => {
                 need(words, 2, 4)?;
-                self.rooted(
-                    REDUCE,
-                    (words, 2),
-                    size(words[0], self.bytes_of(words, 3)?)?,
-                    out,
-                )?;
+                self.rooted(REDUCE, words, [0, 2, 3], out)?;
                 out.compute(duration_ns(words[1], self.world.ns_per_operation)?);
                 Ok(())
             }
@@ -177,21 +167,11 @@ impl Rank {
             b"allgather" => self.blocks(ALLGATHER, words, out),
             b"gather" => {
                 need(words, 2, 5)?;
-                self.rooted(
-                    GATHER,
-                    (words, 2),
-                    size(words[0], self.bytes_of(words, 3)?)?,
-                    out,
-                )
+                self.rooted(GATHER, words, [0, 2, 3], out)
             }
             b"scatter" => {
                 need(words, 2, 5)?;
-                self.rooted(
-                    SCATTER,
-                    (words, 2),
-                    size(words[1], self.bytes_of(words, 4)?)?,
-                    out,
-                )
+                self.rooted(SCATTER, words, [1, 2, 4], out)
             }
             b"gatherv" => self.gatherv(words, out),
             b"scatterv" => self.scatterv(words, out),
@@ -271,16 +251,17 @@ impl Rank {
         Ok(())
     }
 
-    /// A call with its root among the words, and the same bytes for all.
+    /// A call with the same bytes for all: which words are its count, its root, and the type of its elements.
     fn rooted(
         &self,
         call: u16,
-        root: (Words, usize),
-        bytes: i64,
+        words: Words,
+        [count, root, element]: [usize; 3],
         out: &mut Packed,
     ) -> Result<(), String> {
+        let bytes = size(words[count], self.bytes_of(words, element)?)?;
         let row = Row {
-            peer: self.root(root.0, root.1)?,
+            peer: self.root(words, root)?,
             ..Row::of(call, bytes)
         };
         out.call(row, &[]);
