@@ -18,7 +18,7 @@ from eee_testbed.twin.switch.device import SwitchDevice
 if TYPE_CHECKING:
     from eee_engine import SnmpAgent
 
-    from eee_testbed.twin.snmp.face import Agent, SnmpFace
+    from eee_testbed.twin.snmp.face import SnmpFace
 
 
 class Interfaces:
@@ -35,7 +35,7 @@ class Interfaces:
         self._faces: dict[str, SshFace] = {}
         self._snmp_faces: list[SnmpFace] = []
         self._strip_agents: list[SnmpAgent] = []
-        self.agents: dict[str, Agent] = {}
+        self.agents: dict[str, SnmpAgent] = {}
 
     def host_keys(self) -> dict[str, str]:
         """Public SSH host keys of the switches, as known_hosts writes them."""

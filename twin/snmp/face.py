@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from eee_engine import SnmpAgent
 
@@ -18,10 +18,10 @@ from eee_testbed.twin.snmp.set_requests import SnmpSet
 from eee_testbed.twin.snmp.values import RowStatus, port_list
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Literal
 
-    from eee_engine import Group, UsmUser, VarBind, _Fabric
+    from eee_engine import Group, UsmUser, VarBind
 
     from eee_testbed.twin.snmp.profile import SnmpProfile
     from eee_testbed.twin.switch.device import Event, SwitchDevice
@@ -42,18 +42,6 @@ class SnmpAccess:
     users: Sequence[UsmUser] = ()
 
 
-class Agent(Protocol):
-    """The part of `eee_engine.SnmpAgent` that is used here."""
-
-    def serve(self, engine: _Fabric, group: Group) -> None: ...  # noqa: D102
-    def put(self, values: Sequence[VarBind]) -> None: ...  # noqa: D102
-    def remove(self, prefix: str) -> None: ...  # noqa: D102
-    def changed(self) -> None: ...  # noqa: D102
-    def set_loss(self, fraction: float) -> None: ...  # noqa: D102
-    def start(self) -> None: ...  # noqa: D102
-    def stop(self) -> None: ...  # noqa: D102
-
-
 class SnmpFace:
     """The agent of one switch. It follows the device from construction until `close`.
 
@@ -69,14 +57,13 @@ class SnmpFace:
         address: str,
         port: int = 161,
         access: SnmpAccess,
-        make_agent: Callable[..., Agent] = SnmpAgent,
     ) -> None:
         self._device = device
         self._profile = profile
         self._snmp_set = SnmpSet(device, self._profile, self._refresh)
         self._shown: dict[str, VarBind] = {}
         engine_id = (0x8000_0000 | self._profile.enterprise).to_bytes(4, "big")
-        self.agent: Agent = make_agent(
+        self.agent = SnmpAgent(
             address=address,
             port=port,
             engine_id=engine_id + bytes([_ENGINE_ID_OF_MAC]) + device.spec.base_mac,

@@ -134,7 +134,6 @@ class Bench:
 
     @property
     def agent(self) -> SnmpAgent:
-        assert isinstance(self.face.agent, SnmpAgent)
         return self.face.agent
 
 
