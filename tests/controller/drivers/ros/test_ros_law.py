@@ -28,6 +28,7 @@ from eee_testbed.controller.model.state import (
     replay,
 )
 from eee_testbed.lab.errors import NotExpressible
+from tests.support.switches.drawn_states import MACS, VIDS, targets
 from tests.support.switches.ros_face import LAG_1, NUMBERS, SWITCH, RosFace
 from tests.support.switches.text_back import met_by_frames, put_text_back, require_named, text_of
 
@@ -37,12 +38,14 @@ LAW = settings(
     phases=(Phase.explicit, Phase.reuse, Phase.generate),  # shrinking would type for minutes
     suppress_health_check=(HealthCheck.function_scoped_fixture,),
 )
-VIDS = tuple(range(11, 16))
-MACS = tuple(bytes((2, 0xEE, 0, 0, 0, n)) for n in range(1, 5))
 LAGGED = ("gi1/0/5", "gi1/0/6")
 FREE = tuple(name for name in NUMBERS if name not in LAGGED)
 VLAN_FIELDS = ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering")
-LINK_FIELDS = ("admin_up", "flow_control", "stp")
+LINK_FIELDS: dict[str, tuple[Any, ...]] = dict.fromkeys(("admin_up", "flow_control", "stp"), (False, True))
+OPTIONS = {
+    name: LINK_FIELDS | {"eee": (False, True), "speed_mbps": (None, 1000, 10_000 if name.startswith("te") else 100)}
+    for name in NUMBERS
+} | {"lag1": LINK_FIELDS}
 
 
 def listed(vids: Any) -> str:
@@ -51,8 +54,8 @@ def listed(vids: Any) -> str:
 
 @st.composite
 def starts(draw: Any) -> list[str]:
-    """Lines of configuration, VLANs 11 to 15 among them: every port in some mode, or in none."""
-    lines = ["vlan database", "vlan 11-15", "exit"]
+    """Lines of configuration, VLANs 11 to 16 among them: every port in some mode, or in none."""
+    lines = ["vlan database", "vlan 11-16", "exit"]
     if draw(st.booleans()):
         lines += [f"interface {name}\nchannel-group 1 mode on" for name in LAGGED]
     for name in (*FREE, "port-channel 1"):
@@ -80,40 +83,12 @@ def starts(draw: Any) -> list[str]:
     return [line for text in lines for line in text.split("\n")]
 
 
-@st.composite
-def ports(draw: Any, name: str, before: PortState, vids: tuple[int, ...]) -> PortState:
-    fields: dict[str, Any] = {}
-    if before.lag is None and (draw(st.booleans()) or not before.vids | {before.pvid} <= set(vids)):
-        kinds = {vid: draw(st.sampled_from("tun")) for vid in vids}
-        fields["tagged_vids"] = frozenset(vid for vid, kind in kinds.items() if kind == "t")
-        fields["untagged_vids"] = frozenset(vid for vid, kind in kinds.items() if kind == "u")
-        fields["pvid"] = draw(st.sampled_from(vids))
-        fields["acceptance"] = draw(st.sampled_from(("all", "tagged")))
-        fields["ingress_filtering"] = draw(st.booleans())
-    options: dict[str, tuple[Any, ...]] = dict.fromkeys(LINK_FIELDS, (False, True))
-    if name != "lag1":
-        slow, fast = (1000, 10_000) if name.startswith("te") else (100, 1000)
-        options |= {"eee": (False, True), "speed_mbps": (None, slow, fast)}
-    for field in draw(st.lists(st.sampled_from(sorted(options)), unique=True, max_size=3)):
-        fields[field] = draw(st.sampled_from(options[field]))
-    return replace(before, **fields)
-
-
-@st.composite
-def targets(draw: Any, before: SwitchState) -> SwitchState:
-    vids = (1, *sorted(draw(st.sets(st.sampled_from(VIDS)))))
-    at = st.sampled_from([name for name, port in before.ports.items() if port.lag is None])
-    tables = {vid: draw(st.dictionaries(st.sampled_from(MACS), at, max_size=3)) for vid in vids}
-    return SwitchState(
-        {name: draw(ports(name, port, vids)) for name, port in before.ports.items()},
-        frozenset(vids),
-        {vid: table for vid, table in tables.items() if table},
-        draw(st.booleans()),
-    )
-
-
 def read(face: RosFace, aspects: Any = ALL, base: SwitchState | None = None) -> SwitchState:
     return DRIVER.parse(SWITCH, aspects, face.ask(DRIVER.queries(SWITCH, aspects)), base)
+
+
+def in_no_lag(state: SwitchState) -> list[str]:
+    return [name for name, port in state.ports.items() if port.lag is None]
 
 
 def fate(port: Any, vid: int) -> tuple[bool, str]:
@@ -175,7 +150,7 @@ def test_obeying_leads_from_before_to_after(face: RosFace, lines: list[str], dat
     before = read(face)
     assert_on_the_wire(face, before)
     for _ in range(data.draw(st.integers(1, 2))):
-        after = data.draw(targets(before))
+        after = data.draw(targets(before, OPTIONS, in_no_lag(before)))
         changes = diff(State({"sw1": before}), State({"sw1": after}))
         now = before
         for change in changes:
@@ -194,7 +169,7 @@ def test_a_whole_plan_at_once_and_taken_back(face: RosFace, lines: list[str], da
     face.setup(*lines)
     before, said = read(face), face.device.personality.render()
     wanted = text_of(DRIVER, SWITCH, face.ask)
-    changes = diff(State({"sw1": before}), State({"sw1": data.draw(targets(before))}))
+    changes = diff(State({"sw1": before}), State({"sw1": data.draw(targets(before, OPTIONS, in_no_lag(before)))}))
     orders = DRIVER.render(SWITCH, changes)
     face.execute(orders)
     assert face.prompt == "console#"
