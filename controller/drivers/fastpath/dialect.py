@@ -6,7 +6,7 @@ what the manuals of their kin say. [M] marks words that rest on memory alone.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from eee_testbed.controller.drivers.login import DELL_OS6, DELL_POWERCONNECT, NETGEAR_PROSAFE, Login
@@ -153,19 +153,7 @@ M4300 = Dialect(
     identity="version",
 )
 
-_GENERAL_TAGGED = ("switchport general allowed vlan add {vids} tagged",)
-_GENERAL_UNTAGGED = ("switchport general allowed vlan add {vids} untagged",)
-_GENERAL_LEAVE = "switchport general allowed vlan remove {vids}"
-_GENERAL_TAGGED_ONLY = (  # [M]
-    "switchport general acceptable-frame-type tagged-only",
-    "no switchport general acceptable-frame-type tagged-only",
-)
-_GENERAL_FILTER = (  # [M]
-    "no switchport general ingress-filtering disable",
-    "switchport general ingress-filtering disable",
-)
 _DELL_CONFIG = r".*\(config\)#\s*$"
-_DELL_INTERFACE = r"(?i).*\(config-if-{name}\)#\s*$"
 
 POWERCONNECT_62XX = Dialect(
     family="dell_powerconnect_62xx",
@@ -182,7 +170,7 @@ POWERCONNECT_62XX = Dialect(
     ),
     config_prompt=_DELL_CONFIG,
     interface="interface ethernet {name}",
-    interface_prompt=_DELL_INTERFACE,
+    interface_prompt=r"(?i).*\(config-if-{name}\)#\s*$",
     lag_interface="interface port-channel {name}",
     lag_prompt=r"(?i).*\(config-if-ch{name}\)#\s*$",
     lag_if_name="ch{name}",
@@ -190,12 +178,18 @@ POWERCONNECT_62XX = Dialect(
     vlan_modes=(("configure", _DELL_CONFIG), ("vlan database", r".*\(config-vlan\)#\s*$")),
     vlan_prompt=r".*\(config-vlan\)#\s*$",
     vlan_submode=False,
-    join_tagged=_GENERAL_TAGGED,
-    join_untagged=_GENERAL_UNTAGGED,
-    leave=_GENERAL_LEAVE,
+    join_tagged=("switchport general allowed vlan add {vids} tagged",),
+    join_untagged=("switchport general allowed vlan add {vids} untagged",),
+    leave="switchport general allowed vlan remove {vids}",
     pvid="switchport general pvid {vid}",
-    tagged_only=_GENERAL_TAGGED_ONLY,
-    ingress_filter=_GENERAL_FILTER,
+    tagged_only=(  # [M]
+        "switchport general acceptable-frame-type tagged-only",
+        "no switchport general acceptable-frame-type tagged-only",
+    ),
+    ingress_filter=(  # [M]
+        "no switchport general ingress-filtering disable",
+        "switchport general ingress-filtering disable",
+    ),
     factory_mode="access",
     lines_wait=False,
     trunks_follow=False,
@@ -215,50 +209,24 @@ POWERCONNECT_62XX = Dialect(
     identity="config",
 )
 
-N_SERIES = Dialect(
+N_SERIES = replace(
+    POWERCONNECT_62XX,
     family="dell_n_series",
     login=DELL_OS6,
-    capabilities=Capabilities(
-        multi_untagged=True,
-        eee_settable=True,  # [M]
-        hold_settable=False,
-        flow_control_settable=False,  # switch-wide only
-        static_entries=None,
-        static_entries_per_port=None,
-        vlans=VID_MAX,
-        lags_settable=True,
-    ),
-    config_prompt=_DELL_CONFIG,
+    capabilities=replace(POWERCONNECT_62XX.capabilities, eee_settable=True, vlans=VID_MAX),  # EEE: [M]
     interface="interface {name}",
-    interface_prompt=_DELL_INTERFACE,
-    lag_interface="interface port-channel {name}",
     lag_prompt=r"(?i).*\(config-if-Po{name}\)#\s*$",
     lag_if_name="Po{name}",
     interface_word="",
     vlan_modes=(("configure", _DELL_CONFIG),),
     vlan_prompt=r".*\(config-vlan[\d,-]*\)#\s*$",
     vlan_submode=True,
-    join_tagged=_GENERAL_TAGGED,
-    join_untagged=_GENERAL_UNTAGGED,
-    leave=_GENERAL_LEAVE,
-    pvid="switchport general pvid {vid}",
-    tagged_only=_GENERAL_TAGGED_ONLY,
-    ingress_filter=_GENERAL_FILTER,
-    factory_mode="access",
     lines_wait=True,  # [M]
     trunks_follow=True,  # [M]
-    trim_trunks="",
     speed_fixed=("speed auto {mbps}",),  # [M]
     speed_auto=("speed auto",),  # [M]
     rates_mbps={1000: (10, 100, 1000), 10_000: (1000, 10_000)},
-    flow_control=None,
-    flow_control_factory=True,  # [M]
-    stp_port=("no spanning-tree disable", "spanning-tree disable"),
     eee=("green-mode eee", "no green-mode eee"),  # [M]
-    hold=None,
-    join_lag="channel-group {lag} mode {mode}",
-    leave_lag="no channel-group",
     statics="table",
-    save="copy running-config startup-config",
-    identity="config",
 )
+"""As PowerConnect 62xx but for these."""
