@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from eee_testbed.analysis.calibration import Calibration
-from eee_testbed.analysis.predict.best_hold import BestHold
+from eee_testbed.analysis.predict.best_hold import BestPolicy
 from eee_testbed.analysis.predict.prediction import Prediction
 from eee_testbed.analysis.report.table import cell_text
 
@@ -29,7 +29,7 @@ class Answers(NamedTuple):
 
     name: str
     predictions: Sequence[Prediction]
-    best: BestHold | None
+    best: BestPolicy | None
 
 
 def predictions_text(answered: Sequence[Answers], calibration: Calibration, width: int) -> str:
@@ -88,11 +88,13 @@ def _warnings(answered: Sequence[Answers]) -> Iterator[str]:
         yield f"warning{' about ' if about else ''}{', '.join(about)}: {warning}"
 
 
-def best_text(best: BestHold) -> str:
-    """The sentence about the hold that saves most within a bound on slowdown."""
+def best_text(best: BestPolicy, searched: Literal["hold", "policy"] = "hold") -> str:
+    """The sentence about the hold, or mode and hold, that saves most within a bound on slowdown."""
+    many = {"hold": "holds", "policy": "policies"}[searched]
     if best.prediction is None:
-        return f"none of {best.tried} holds saves energy within {best.bound_percent:g} % of slowdown: EEE off is best."
+        return f"none of {best.tried} {many} saves energy within {best.bound_percent:g} % of slowdown: EEE off is best."
     prediction = best.prediction
+    name = f"{prediction.what_if.hold_us:g} us" if searched == "hold" else prediction.what_if.text
     saves = "" if prediction.saved_percent is None else f", the network saves {cell_text(prediction.saved_percent)} %"
     surely = "the whole interval is within" if best.surely else "its upper end is beyond"
     whole = ""
@@ -100,10 +102,22 @@ def best_text(best: BestHold) -> str:
         verb = "rises" if best.whole_percent > 0 else "falls"
         whole = f"; with the nodes, energy {verb} by {abs(best.whole_percent):.2g} %"
     return (
-        f"best hold within {best.bound_percent:g} %: {prediction.what_if.hold_us:g} us, slower by "
+        f"best {searched} within {best.bound_percent:g} %: {name}, slower by "
         f"{cell_text(prediction.slowdown_percent)} % ({surely} the bound){saves}{whole}; {best.within} of {best.tried} "
-        "holds are within."
+        f"{many} are within."
     )
+
+
+def best_plain(best: BestPolicy, **more: Any) -> dict[str, Any]:
+    """For JSON."""
+    return {
+        "bound_percent": best.bound_percent,
+        "tried": best.tried,
+        "within": best.within,
+        "surely": best.surely,
+        **more,
+        "prediction": None if best.prediction is None else prediction_plain(best.prediction),
+    }
 
 
 def prediction_plain(prediction: Prediction) -> dict[str, Any]:

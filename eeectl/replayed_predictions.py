@@ -10,17 +10,16 @@ from rich.console import Console
 
 from eee_testbed.analysis.calibration import Calibration
 from eee_testbed.analysis.predict.what_if import WhatIf
-from eee_testbed.analysis.report.table import cell_text
 from eee_testbed.analysis.run_lab import lab_of_run, link_mbps, run_folder
 from eee_testbed.eeectl.exit_status import DONE
 from eee_testbed.eeectl.lab_text import text_width
-from eee_testbed.eeectl.prediction_text import Answers, prediction_plain, predictions_text
+from eee_testbed.eeectl.prediction_text import Answers, best_plain, best_text, prediction_plain, predictions_text
 from eee_testbed.lab.errors import LabError
 from eee_testbed.record.store import read_facts
 from eee_testbed.record.trials import Trial, read_trials
 from eee_testbed.simulation.pool import HerePool
 from eee_testbed.simulation.replay.on_network import LAB, network_for, recorded_job, with_measured_cards
-from eee_testbed.simulation.replay.prediction import BestPolicy, NetworkReplays
+from eee_testbed.simulation.replay.prediction import NetworkReplays
 from eee_testbed.simulation.replay.program import write_program
 from eee_testbed.simulation.replay.readers.reading import Options
 from eee_testbed.simulation.replay.readers.recorder import files_of
@@ -126,36 +125,14 @@ def predict_replayed(asked: Replays, questions: Sequence[WhatIf], bound_percent:
         raise KeyboardInterrupt("finished replays are kept: run the same command again to continue.") from error
     if as_json:
         plain: dict[str, Any] = {"profile": name, "answers": [prediction_plain(one) for one in answers]}
-        print(json.dumps({"predictions": [plain | ({} if best is None else {"best_policy": _plain(best)})]}, indent=1))
+        if best is not None:
+            plain["best_policy"] = best_plain(best)
+        print(json.dumps({"predictions": [plain]}, indent=1))
     else:
         print(predictions_text([Answers(name, answers, None)], asked.calibration, text_width()))
         if best is not None:
-            print(_sentence(best))
+            print(best_text(best, "policy"))
     return DONE
-
-
-def _plain(best: BestPolicy) -> dict[str, Any]:
-    found = best.prediction
-    return {
-        "bound_percent": best.bound_percent,
-        "tried": best.tried,
-        "within": best.within,
-        "surely": best.surely,
-        "prediction": None if found is None else prediction_plain(found),
-    }
-
-
-def _sentence(best: BestPolicy) -> str:
-    found = best.prediction
-    bound = f"{best.bound_percent:g} %"
-    if found is None:
-        return f"none of {best.tried} policies saves energy within {bound} of slowdown: EEE off is best."
-    surely = "the whole interval is within" if best.surely else "its upper end is beyond"
-    saves = "" if found.saved_percent is None else f", the network saves {cell_text(found.saved_percent)} %"
-    return (
-        f"best policy within {bound}: {found.what_if.text}, slower by {cell_text(found.slowdown_percent)} % ({surely} "
-        f"the bound){saves}; {best.within} of {best.tried} policies are within."
-    )
 
 
 def _said(one: Asked, simulated: Simulated[Replayed]) -> None:

@@ -19,8 +19,8 @@ _DRAWS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class BestHold:
-    """`prediction` of the best hold; None: EEE off is best.
+class BestPolicy:
+    """What a search found: `prediction` of the best hold, or of mode and hold; None: EEE off is best.
 
     `whole_percent` is the change of the energy of network and nodes together; None if no node's power is known.
     """
@@ -48,7 +48,7 @@ def holds_us(gaps: GapTable) -> list[float]:
     return [0.0, *np.geomspace(shortest_us, longest_us * 1.05, _TRIED).tolist()]
 
 
-def best_hold(predictor: Predictor, mode: WhatIf, bound_percent: float) -> BestHold:
+def best_hold(predictor: Predictor, mode: WhatIf, bound_percent: float) -> BestPolicy:
     """Best hold for the mode of `mode`, whose own hold is ignored. The slowdown's value has to be within the bound."""
     quick = Predictor(predictor.profile, predictor.calibration, predictor.site, draws=_DRAWS)
     tried = [_with_hold(mode, hold_us) for hold_us in holds_us(predictor.gaps)]
@@ -57,12 +57,12 @@ def best_hold(predictor: Predictor, mode: WhatIf, bound_percent: float) -> BestH
     best = min(within, key=_cost, default=None)
     off = predictor.predict(WhatIf("off", "off"))
     if best is None or _cost(best) >= _cost(off):
-        return BestHold(bound_percent, len(tried), len(within), None)
+        return BestPolicy(bound_percent, len(tried), len(within), None)
     prediction = predictor.predict(best.what_if)
     whole_percent = None
     if prediction.all_joule is not None and off.all_joule is not None:
         whole_percent = 100 * (prediction.all_joule.value / off.all_joule.value - 1)
-    return BestHold(bound_percent, len(tried), len(within), prediction, whole_percent)
+    return BestPolicy(bound_percent, len(tried), len(within), prediction, whole_percent)
 
 
 def _with_hold(mode: WhatIf, hold_us: float) -> WhatIf:

@@ -17,7 +17,7 @@ from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.lab.model import Lab
 
 if TYPE_CHECKING:
-    from eee_testbed.analysis.predict.best_hold import BestHold
+    from eee_testbed.analysis.predict.best_hold import BestPolicy
     from eee_testbed.analysis.predict.other_networks import NetworkModel
     from eee_testbed.analysis.predict.prediction import Prediction
     from eee_testbed.analysis.predict.site import Site
@@ -213,17 +213,10 @@ def _site(lab: str, home: Lab | None) -> "Site | None":
     return None if home is None else Site.of(home)
 
 
-def _plain(name: str, answers: "Sequence[Prediction]", best: "BestHold | None") -> dict[str, Any]:
-    from eee_testbed.eeectl.prediction_text import prediction_plain
+def _plain(name: str, answers: "Sequence[Prediction]", best: "BestPolicy | None") -> dict[str, Any]:
+    from eee_testbed.eeectl.prediction_text import best_plain, prediction_plain
 
     plain: dict[str, Any] = {"profile": name, "answers": [prediction_plain(answer) for answer in answers]}
     if best is not None:
-        plain["best_hold"] = {
-            "bound_percent": best.bound_percent,
-            "tried": best.tried,
-            "within": best.within,
-            "surely": best.surely,
-            "whole_percent": best.whole_percent,
-            "prediction": None if best.prediction is None else prediction_plain(best.prediction),
-        }
+        plain["best_hold"] = best_plain(best, whole_percent=best.whole_percent)
     return plain

@@ -21,6 +21,7 @@ import numpy as np
 from eee_testbed.analysis.calibration import Calibration
 from eee_testbed.analysis.interval import Interval
 from eee_testbed.analysis.predict.asked_mode import AskedMode, asked_mode
+from eee_testbed.analysis.predict.best_hold import BestPolicy
 from eee_testbed.analysis.predict.other_networks import PAPER_POWER
 from eee_testbed.analysis.predict.prediction import Prediction
 from eee_testbed.analysis.predict.sampling import Sampler
@@ -61,22 +62,6 @@ class _Question:
         if self.what_if.saves and calibration.power.note:
             warnings.append(calibration.power.note)
         return warnings
-
-
-@dataclass(frozen=True, slots=True)
-class BestPolicy:
-    """What a search found: `prediction` of the best mode and hold; None: EEE off is best."""
-
-    bound_percent: float
-    tried: int
-    within: int
-    prediction: Prediction | None
-
-    @property
-    def surely(self) -> bool:
-        """Whether the whole interval of the slowdown is within the bound."""
-        prediction = self.prediction
-        return prediction is None or prediction.slowdown_percent.high <= self.bound_percent
 
 
 _Key = tuple[Links, int]
@@ -127,7 +112,7 @@ class NetworkReplays:
             done(what_if, simulated)
         return tuple(self._answered(what_if) for what_if in questions)
 
-    def best(self, phy: str, bound_percent: float, pool: Pool, done: Done) -> "BestPolicy":
+    def best(self, phy: str, bound_percent: float, pool: Pool, done: Done) -> BestPolicy:
         """Try modes and holds at the values of their times, and answer for the best one within the bound."""
         timed = self._timed(phy)
         description = self._description.model_copy(update={"links": timed})
