@@ -106,20 +106,24 @@ def run_new(
     lab = validated_lab(experiment, source)
     _require_loops(experiment, options)
     total = len(order_for(experiment))
-    facts = {
+    with RunProgress(total, quiet=options.quiet) as progress, _locked(lab, experiment, progress) as lock:
+        run = create_run(lab, experiment, options.root, progress, {"slot_count": total, **options.facts})
+        return _run(lab, experiment, run, lock, progress, options, lateness_monitor_of)
+
+
+def create_run(lab: Lab, experiment: Experiment, root: Path, progress: RunProgress, facts: Facts) -> Run:
+    """The run of an experiment, in a new folder; `facts` beside those of every run. LabError if that cannot be done."""
+    require_rights([lab.host(name) for name in experiment.measure.hosts], experiment.recordings)
+    of_every_run = {
         "what": "experiment",
         "lab": lab.name,
         "lab_folder": lab.folder,
         "lab_digest": digest_of(lab),
         "experiment": experiment.model_dump(mode="json", by_alias=True),
-        "slot_count": total,
-        **options.facts,
     }
-    with RunProgress(total, quiet=options.quiet) as progress, _locked(lab, experiment, progress) as lock:
-        require_rights([lab.host(name) for name in experiment.measure.hosts], experiment.recordings)
-        run = Run.create(options.root, experiment.name, {**facts, **launcher_fact(experiment, lab)})
-        progress.say(f"run {run.folder}")
-        return _run(lab, experiment, run, lock, progress, options, lateness_monitor_of)
+    run = Run.create(root, experiment.name, {**of_every_run, **facts, **launcher_fact(experiment, lab)})
+    progress.say(f"run {run.folder}")
+    return run
 
 
 def resume_run(

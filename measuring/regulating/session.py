@@ -15,7 +15,7 @@ from typing import Final
 from eee_testbed.controller.applying.backend import measured_backend
 from eee_testbed.controller.applying.lock import Lock
 from eee_testbed.controller.applying.rounds import Stop, Stopped
-from eee_testbed.controller.applying.statefolder import StateFolder, digest_of
+from eee_testbed.controller.applying.statefolder import StateFolder
 from eee_testbed.lab.errors import LabError, RollbackFailed, RunFolderFailed
 from eee_testbed.lab.model import Host, Lab
 from eee_testbed.lab.yaml_source import YamlSource
@@ -24,11 +24,15 @@ from eee_testbed.measuring.collecting.lab_sources import note_clocks, sources_of
 from eee_testbed.measuring.experiments.blocks import Slot
 from eee_testbed.measuring.experiments.experiment import LOOP_SAMPLES, Experiment
 from eee_testbed.measuring.experiments.lab_controller import LabController
-from eee_testbed.measuring.experiments.launchers.asking import launcher_fact
 from eee_testbed.measuring.experiments.measuring import Measured, await_reach, begun_of, hosts_of, measure
-from eee_testbed.measuring.experiments.recordings import require_rights
 from eee_testbed.measuring.experiments.run_progress import RunProgress
-from eee_testbed.measuring.experiments.session import CLOSED_LOOP, RunOptions, validated_lab, warn_of_another
+from eee_testbed.measuring.experiments.session import (
+    CLOSED_LOOP,
+    RunOptions,
+    create_run,
+    validated_lab,
+    warn_of_another,
+)
 from eee_testbed.measuring.experiments.signal_handling import SignalHandling
 from eee_testbed.measuring.live.export.attach import attach
 from eee_testbed.measuring.regulating.epoch_counters import EpochCounters
@@ -88,22 +92,12 @@ class LoopResult:
 def run_loop(experiment: Experiment, source: YamlSource, options: LoopOptions, run_options: RunOptions) -> LoopResult:
     """Regulate a lab beside an experiment without factors, in a new run folder. LabError if it could not begin."""
     lab = validated_lab(experiment, source)
-    facts = {
-        "what": "experiment",
-        "lab": lab.name,
-        "lab_folder": lab.folder,
-        "lab_digest": digest_of(lab),
-        "experiment": experiment.model_dump(mode="json", by_alias=True),
-        "slot_count": 0,
-        CLOSED_LOOP: {"epoch_s": options.epoch_s, **asdict(options.settings)},
-    }
+    facts = {"slot_count": 0, CLOSED_LOOP: {"epoch_s": options.epoch_s, **asdict(options.settings)}}
     with (
         RunProgress(0, quiet=run_options.quiet) as progress,
         Lock(StateFolder.of(lab), f"regulate {experiment.name}", warn=progress.say) as lock,
     ):
-        require_rights([lab.host(name) for name in experiment.measure.hosts], experiment.recordings)
-        run = Run.create(run_options.root, experiment.name, {**facts, **launcher_fact(experiment, lab)})
-        progress.say(f"run {run.folder}")
+        run = create_run(lab, experiment, run_options.root, progress, facts)
         backend = measured_backend(lab, progress.say)
         controller = LabController(lab, experiment, run, backend, lock, progress, in_loop=True)
         try:
