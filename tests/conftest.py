@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.labs.left_labs import take_down_left_labs
-from tests.support.labs.two_switches import eeectl, eeectl_environment, make_lab, rights, running_lab
+from tests.support.labs.two_switches import eeectl, eeectl_environment, fault, lab, make_lab, rights, running_lab
 from tests.support.laws import load_profile
 from tests.support.unmarked import can_hold
 
-__all__ = ["eeectl", "eeectl_environment", "make_lab", "rights", "running_lab"]
+__all__ = ["eeectl", "eeectl_environment", "fault", "lab", "make_lab", "rights", "running_lab"]
 
 load_profile()
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,18 +1,5 @@
-"""Every test keeps its journals and locks in a folder of its own, in memory."""
+"""Every test keeps its journals and locks in a folder of its own."""
 
-import shutil
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
+from tests.support.labs.kept import state_folder
 
-import pytest
-
-_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there; fsync on a disk takes most of a test's time
-
-
-@pytest.fixture(autouse=True)
-def state_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="eee-apply-", dir=_MEMORY if _MEMORY.is_dir() else None))
-    monkeypatch.setenv("EEE_CONTROLLER_DIR", str(folder))
-    yield folder
-    shutil.rmtree(folder)
+__all__ = ["state_folder"]

@@ -81,15 +81,21 @@ def test_a_reader_that_is_wrong_is_found_out() -> None:
         judge("x", "d", "r", lambda: 1 // 0, 1)
 
 
-def test_a_folder_of_recordings(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="holds no recording"):
-        list(judge_folder(tmp_path))
-    (tmp_path / "switch.snmprec").write_text(SWITCH)
-    (tmp_path / "strip.snmpwalk").write_text(STRIP)
-    shows = tmp_path / "cisco_s300" / "show_lldp_neighbors"
+def write_recordings(folder: Path) -> Path:
+    """The folder of the recorded show."""
+    (folder / "switch.snmprec").write_text(SWITCH)
+    (folder / "strip.snmpwalk").write_text(STRIP)
+    shows = folder / "cisco_s300" / "show_lldp_neighbors"
     shows.mkdir(parents=True)
     (shows / "one.raw").write_text(LLDP)
     (shows / "one.yml").write_text(LLDP_RECORDS)
+    return shows
+
+
+def test_a_folder_of_recordings(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="holds no recording"):
+        list(judge_folder(tmp_path))
+    shows = write_recordings(tmp_path)
     unknown = tmp_path / "cisco_s300" / "show_clock"
     unknown.mkdir()
     (unknown / "one.raw").write_text("12:00\n")

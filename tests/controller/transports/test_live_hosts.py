@@ -29,13 +29,6 @@ pytestmark = pytest.mark.lab
 _TELL = Program("tell", "import json, os, sys; print(json.dumps([json.loads(sys.argv[1]), os.uname().nodename]))")
 
 
-@pytest.fixture
-def lab(running_lab: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Lab:
-    folder, state = running_lab
-    monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
-    return load_lab(folder)
-
-
 def _pids(marker: str) -> list[int]:
     found = []
     for process in Path("/proc").iterdir():

@@ -1,7 +1,7 @@
 """Sessions with switches of a live lab, and every way in which they end that is not ours to choose."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,9 +18,7 @@ from eee_testbed.controller.transports.snmp import Agent
 from eee_testbed.controller.transports.snmp_access import access_of
 from eee_testbed.controller.transports.switches import SwitchSession, open_session
 from eee_testbed.lab.errors import AccessDenied, DeviceError, HostKeyChanged, Rejected, Unreachable
-from eee_testbed.lab.folder import load_lab
 from eee_testbed.lab.model import Lab, Secret, SnmpUser, Switch
-from eee_testbed.twin.lab import lifecycle as labs
 
 pytestmark = pytest.mark.lab
 
@@ -28,22 +26,6 @@ pytestmark = pytest.mark.lab
 _MODES = {
     name: ("configure", f"interface {port}", "exit", "exit") for name, port in (("sw1", "gi1/0/20"), ("sw2", "1/0/20"))
 }
-
-
-@pytest.fixture
-def lab(running_lab: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Lab:
-    folder, state = running_lab
-    monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
-    return load_lab(folder)
-
-
-@pytest.fixture
-def fault(lab: Lab) -> Iterator[Callable[..., None]]:
-    def inject(kind: str, **arguments: object) -> None:
-        labs.order(lab.name, "fault", kind=kind, **arguments)
-
-    yield inject
-    labs.order(lab.name, "clear")
 
 
 @pytest.fixture(params=["sw1", "sw2"])

@@ -1,15 +1,13 @@
 """The collector on a live lab: a switch that restarts, an agent that loses datagrams, a meter that freezes."""
 
 import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import polars as pl
 import pytest
 
 from eee_testbed.analysis.power.energy import energy_of
 from eee_testbed.controller.transports.hosts import ssh_command
-from eee_testbed.lab.folder import load_lab
 from eee_testbed.lab.model import Lab
 from eee_testbed.measuring.collecting.collect import Collector, Timed
 from eee_testbed.measuring.collecting.lab_sources import note_clocks, sources_of
@@ -21,22 +19,6 @@ from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.lab
 _PERIOD_S = 0.25
-
-
-@pytest.fixture
-def lab(running_lab: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Lab:
-    folder, state = running_lab
-    monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
-    return load_lab(folder)
-
-
-@pytest.fixture
-def fault(lab: Lab) -> Iterator[Callable[..., None]]:
-    def inject(kind: str, **arguments: object) -> None:
-        labs.order(lab.name, "fault", kind=kind, **arguments)
-
-    yield inject
-    labs.order(lab.name, "clear")
 
 
 def _until(collector: Collector, done: Callable[[RunSamples], bool], timeout_s: float = 60.0) -> None:

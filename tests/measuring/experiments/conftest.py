@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.labs.lab_numbers import reserve
-from tests.support.labs.two_switches import Eeectl, write_two_switches
+from tests.support.labs.two_switches import Eeectl, brought_up, write_two_switches
 from tests.support.needs import needs_lab
 
 
@@ -25,8 +25,5 @@ def quick_lab(
     text = truth.read_text(encoding="utf-8")
     text = re.sub(r"interruption_s: \{.*\}", "interruption_s: {10: 0.3, 100: 0.3, 1000: 0.4, 10000: 0.4}", text)
     truth.write_text(re.sub(r"interruption_s: [\d.]+", "interruption_s: 0.3", text), encoding="utf-8")
-    done = eeectl("lab", "up", str(folder))
-    assert done.returncode == 0, done.stderr
-    yield folder, Path(eeectl_environment["EEE_STATE_DIR"]) / folder.name
-    done = eeectl("lab", "down", folder.name)
-    assert done.returncode == 0, done.stderr
+    with brought_up(folder, eeectl, eeectl_environment) as state:
+        yield folder, state

@@ -22,7 +22,6 @@ from eee_testbed.benchmarks.program import Placement
 from eee_testbed.benchmarks.table import PROGRAMS
 from eee_testbed.controller.transports.hosts import ssh_command
 from eee_testbed.lab.errors import LabError, Unreachable
-from eee_testbed.lab.folder import load_lab
 from eee_testbed.lab.model import Lab
 from eee_testbed.measuring.experiments.launch_job import Keepalive, LaunchSetup
 from eee_testbed.measuring.experiments.launching import Launched, launch
@@ -41,13 +40,6 @@ pytestmark = pytest.mark.lab
 FOUR = ("n01", "n02", "n03", "n04")
 # Prints what a job leaves behind: folders, and processes that carry its mark.
 _TRACES = "ls -d /tmp/eee-* 2>/dev/null; grep -lsz ^EEE_JOB= /proc/[0-9]*/environ; true"
-
-
-@pytest.fixture
-def lab(running_lab: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Lab:
-    folder, state = running_lab
-    monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
-    return load_lab(folder)
 
 
 @pytest.fixture

@@ -30,7 +30,6 @@ from eee_testbed.controller.drivers.driver import (
     Query,
     Show,
 )
-from eee_testbed.controller.model.capabilities import Capabilities
 from eee_testbed.controller.model.state import (
     Change,
     PortChange,
@@ -52,6 +51,7 @@ from eee_testbed.lab.folder import load_lab
 from eee_testbed.lab.model import Lab, Switch
 from eee_testbed.lab.topology import Topology
 from tests.support.labs.management_walk import World, answering
+from tests.support.labs.starts import CAN
 
 _SWITCHES = 3
 _WORLD = World(("sw1", "sw2", "sw3"), "flood")
@@ -125,15 +125,7 @@ class ToyDriver:
     """Orders in JSON, each of which changes one thing."""
 
     login = None
-    capabilities = Capabilities(
-        multi_untagged=True,
-        eee_settable=True,
-        hold_settable=True,
-        flow_control_settable=True,
-        static_entries=None,
-        static_entries_per_port=None,
-        vlans=None,
-    )
+    capabilities = CAN
 
     def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
         return tuple(Line(json.dumps(fields)) for change in changes for fields in _orders_of(change))

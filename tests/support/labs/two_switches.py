@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from eee_testbed.lab.folder import load_lab
+from eee_testbed.lab.model import Lab
+from eee_testbed.twin.lab import lifecycle as labs
 from tests.support.labs.lab_files import DELL, NETGEAR, ROOT, SmallLab, virtual_truth
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.left_labs import state_root
@@ -99,8 +102,34 @@ def running_lab(
     needs_lab()
     number = reserve()
     folder = write_two_switches(tmp_path_factory.mktemp("labs"), f"m{number}", number)
+    with brought_up(folder, eeectl, eeectl_environment) as state:
+        yield folder, state
+
+
+@contextlib.contextmanager
+def brought_up(folder: Path, eeectl: Eeectl, environment: dict[str, str]) -> Iterator[Path]:
+    """A lab that is up meanwhile: its state folder."""
     done = eeectl("lab", "up", str(folder))
     assert done.returncode == 0, done.stderr
-    yield folder, Path(eeectl_environment["EEE_STATE_DIR"]) / folder.name
+    yield Path(environment["EEE_STATE_DIR"]) / folder.name
     done = eeectl("lab", "down", folder.name)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def lab(running_lab: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Lab:
+    """The running lab, found by this process."""
+    folder, state = running_lab
+    monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
+    return load_lab(folder)
+
+
+@pytest.fixture
+def fault(lab: Lab) -> Iterator[Callable[..., None]]:
+    """Inject faults into the running lab, which are undone at the end."""
+
+    def inject(kind: str, **arguments: object) -> None:
+        labs.order(lab.name, "fault", kind=kind, **arguments)
+
+    yield inject
+    labs.order(lab.name, "clear")

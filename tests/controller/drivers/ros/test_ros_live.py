@@ -1,7 +1,6 @@
 """The driver over real SSH and SNMP: a PowerConnect of a live lab is set up for multi-tree VLANs, read back, undone."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -10,8 +9,7 @@ from eee_testbed.controller.drivers.table import FAMILIES
 from eee_testbed.controller.model.state import PortState, State, SwitchState, diff
 from eee_testbed.controller.transports.session import Session
 from eee_testbed.controller.transports.switches import open_session
-from eee_testbed.lab.folder import load_lab
-from eee_testbed.lab.model import Switch
+from eee_testbed.lab.model import Lab, Switch
 
 pytestmark = pytest.mark.lab
 
@@ -20,10 +18,8 @@ TREES = frozenset(range(11, 17))
 
 
 @pytest.fixture
-def switch(running_lab: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Switch:
-    folder, state = running_lab
-    monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
-    return load_lab(folder).switch("sw1")
+def switch(lab: Lab) -> Switch:
+    return lab.switch("sw1")
 
 
 def observe(switch: Switch, session: Session) -> SwitchState:

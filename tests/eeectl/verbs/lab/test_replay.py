@@ -8,17 +8,12 @@ import pytest
 
 from eee_testbed.eeectl.cli import run
 from eee_testbed.lab.untrusted_files import DamagedPart
-from tests.controller.checking.test_recorded import LLDP, LLDP_RECORDS, STRIP, SWITCH
+from tests.controller.checking.test_recorded import LLDP, LLDP_RECORDS, write_recordings
 
 
 @pytest.fixture
 def recordings(tmp_path: Path) -> Path:
-    (tmp_path / "switch.snmprec").write_text(SWITCH)
-    (tmp_path / "strip.snmpwalk").write_text(STRIP)
-    shows = tmp_path / "cisco_s300" / "show_lldp_neighbors"
-    shows.mkdir(parents=True)
-    (shows / "one.raw").write_text(LLDP)
-    (shows / "one.yml").write_text(LLDP_RECORDS)
+    write_recordings(tmp_path)
     return tmp_path
 
 

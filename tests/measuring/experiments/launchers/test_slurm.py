@@ -11,7 +11,6 @@ import pytest
 from eee_testbed.benchmarks.program import Placement
 from eee_testbed.benchmarks.table import PROGRAMS
 from eee_testbed.lab.errors import DeviceError, LabError
-from eee_testbed.lab.folder import load_lab
 from eee_testbed.lab.model import Host, Lab
 from eee_testbed.measuring.experiments.launch_job import LaunchSetup
 from eee_testbed.measuring.experiments.launchers.table import chosen
@@ -57,13 +56,6 @@ _TAKE_DOWN: Final = """
 for file in /run/slurm/*.pid /run/munge/*.pid; do [ ! -e $file ] || kill $(cat $file); done
 rm -rf /etc/slurm/slurm.conf /etc/slurm/cgroup.conf /run/slurm
 """
-
-
-@pytest.fixture
-def lab(running_lab: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Lab:
-    folder, state = running_lab
-    monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
-    return load_lab(folder)
 
 
 @pytest.fixture
