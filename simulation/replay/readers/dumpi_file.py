@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from eee_testbed.lab.errors import UnreadableFile
 from eee_testbed.simulation.replay.readers.dumpi_layouts import END, LAYOUTS, ROOT_AT
+from eee_testbed.simulation.replay.readers.reading import bytes_of
 
 MAGIC: Final = b"\xff\xaa\xddDUMPI"
 _REMEDY: Final = "record the program again, or restore the file from a copy"
@@ -54,11 +55,7 @@ class RankFile:
 def read_rank_file(path: Path) -> RankFile:
     """Read a file; UnreadableFile says what is wrong with it."""
     try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UnreadableFile(str(path), 0, f"cannot be read ({error.strerror})", "name the trace's files") from error
-    try:
-        return _File(data).read()
+        return _File(bytes_of(path)).read()
     except struct.error:
         raise UnreadableFile(str(path), 0, "is damaged: it ends within a call", _REMEDY) from None
     except _Damaged as error:

@@ -1,15 +1,20 @@
 """What readers of traces share: options, lines of text, numbers in bounds, and refusals that name file and line."""
 
+import stat
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import BinaryIO, Final, NoReturn
 
 from eee_testbed.lab.errors import UnreadableFile
 from eee_testbed.simulation.replay.checks import MOST_BYTES, MOST_NS, MOST_RANKS
 
 REMEDY: Final = "record the trace again, or take the part out that cannot be replayed"
 _HEAD: Final = 4096
+_BYTE_ORDER: Final = b"\xef\xbb\xbf"
+"""Some editors put it before a text."""
+
 _MOST_LINE: Final = 64 << 20
 
 
@@ -41,35 +46,42 @@ class Place:
         raise UnreadableFile(str(self.path), self.line, sentence, remedy)
 
 
-def head_of(path: Path) -> bytes:
-    """The first bytes; UnreadableFile if there are none to read."""
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """A file to read; UnreadableFile if it cannot be, also in between, or if it can be read only once."""
     try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise UnreadableFile(str(path), 0, "is a pipe or a device", "save what it gives as a file, and name that")
         with path.open("rb") as file:
-            return file.read(_HEAD)
+            yield file
     except OSError as error:
         raise UnreadableFile(str(path), 0, f"cannot be read ({error.strerror})", "name the trace's files") from error
+
+
+def head_of(path: Path) -> bytes:
+    """The first bytes; UnreadableFile if there are none to read."""
+    with _opened(path) as file:
+        return file.read(_HEAD).removeprefix(_BYTE_ORDER)
 
 
 def bytes_of(path: Path) -> bytes:
     """All of a file; UnreadableFile if it cannot be read."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UnreadableFile(str(path), 0, f"cannot be read ({error.strerror})", "name the trace's files") from error
+    with _opened(path) as file:
+        return file.read().removeprefix(_BYTE_ORDER)
 
 
 def lines_of(path: Path) -> Iterator[tuple[Place, str]]:
     """The lines of a text, without their ends, each with its place; the same place is moved on."""
     place = Place(path)
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             while line := file.readline(_MOST_LINE + 1):
                 place.line += 1
                 if len(line) > _MOST_LINE:
                     place.refuse(f"has more than {_MOST_LINE >> 20} MiB")
-                yield place, line.decode("ascii").strip()
-    except OSError as error:
-        raise UnreadableFile(str(path), 0, f"cannot be read ({error.strerror})", "name the trace's files") from error
+                text = line.removeprefix(_BYTE_ORDER) if place.line == 1 else line
+                yield place, text.decode("ascii").strip()
     except UnicodeDecodeError:
         place.refuse("is not plain text")
 

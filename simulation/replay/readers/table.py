@@ -100,6 +100,20 @@ FORMATS: Final[Mapping[str, Format]] = {
 _PARQUET: Final = b"PAR1"
 """A replay file begins with it."""
 
+_COMPRESSED: Final[Mapping[bytes, str]] = {
+    b"\x1f\x8b": "gunzip",
+    b"\xfd7zXZ\0": "unxz",
+    b"BZh": "bunzip2",
+    b"\x28\xb5\x2f\xfd": "unzstd",
+    b"PK\x03\x04": "unzip",
+}
+"""By their first bytes, what unpacks compressed files."""
+
+
+def may_be_program(path: Path) -> bool:
+    """Whether a file begins as a replay file; UnreadableFile if it cannot be read."""
+    return head_of(path).startswith(_PARQUET)
+
 
 def format_of(path: Path) -> str:
     """The name of the format that a file has; UnreadableFile if it looks like none."""
@@ -109,9 +123,16 @@ def format_of(path: Path) -> str:
     for name, one in FORMATS.items():
         if one.looks_like(head):
             return name
-    if head.startswith(_PARQUET):
+    if may_be_program(path):
         raise UnreadableFile(str(path), 0, "is a replay file already", "use it as it is")
     raise UnreadableFile(str(path), 0, "looks like none of the formats", f"say --format ({', '.join(FORMATS)})")
+
+
+def _require_unpacked(path: Path) -> None:
+    head = head_of(path) if path.is_file() else b""
+    for magic, tool in _COMPRESSED.items():
+        if head.startswith(magic):
+            raise UnreadableFile(str(path), 0, "is compressed", f"unpack it first, as with {tool}")
 
 
 def is_recorded(files: Sequence[Path], name: str) -> bool:
@@ -123,14 +144,14 @@ def import_trace(files: Sequence[Path], name: str, options: Options) -> Program:
     """The program of a trace, checked; `name` is the format, or empty to recognise it by the first file."""
     if not files:
         raise LabError("no file is named: name those of the trace.")
+    if name and name not in FORMATS:
+        raise LabError(f"the format {one_line(name)} is unknown: use {', '.join(FORMATS)}.")
     if name in ("", RECORDED):
         files = files_of(files)
+    _require_unpacked(files[0])
     if name in ("", _LISTED):
         files = listed_files(files)
-    chosen = name or format_of(files[0])
-    if chosen not in FORMATS:
-        raise LabError(f"the format {one_line(chosen)} is unknown: use {', '.join(FORMATS)}.")
-    program = FORMATS[chosen].read(files, options)
+    program = FORMATS[name or format_of(files[0])].read(files, options)
     try:
         check_program(program.calls, program.ranks, program.communicators)
     except BadProgram as error:
