@@ -23,7 +23,7 @@ from eee_testbed.simulation.replay.prediction import NetworkReplays
 from eee_testbed.simulation.replay.program import write_program
 from eee_testbed.simulation.replay.readers.reading import Options
 from eee_testbed.simulation.replay.readers.recorder import files_of
-from eee_testbed.simulation.replay.readers.table import RECORDED, import_trace
+from eee_testbed.simulation.replay.readers.table import RECORDED, import_trace, may_be_program
 from eee_testbed.simulation.replay.replayed import Replayed
 from eee_testbed.simulation.replay.search import Asked
 from eee_testbed.simulation.worker import Simulated
@@ -48,7 +48,7 @@ def recorded(name: str) -> Recorded:
     """The recorded program of a run, a trial's folder or a replay file; LabError says how to record one."""
     path = Path(name)
     if path.is_file():
-        if path.suffix != ".replay":
+        if path.suffix != ".replay" and not may_be_program(path):
             raise LabError(
                 f"{name} has no MPI calls to replay: name a run of `eeectl bench PROGRAM --trace`, or a replay file."
             )

@@ -9,7 +9,7 @@ Sync = Callable[[int], None]
 
 
 def replace(path: Path, content: str | bytes, sync: Sync = os.fsync) -> None:
-    """Write a file beside `path`, flush it to the disk, and rename it; after an OSError the old file is still there."""
+    """Write a file beside `path`, flush it to the disk, and rename it; after an error the old file is still there."""
     data = content.encode() if isinstance(content, str) else content
     fresh = path.with_name(f"{path.name}.new")
     try:
@@ -18,7 +18,7 @@ def replace(path: Path, content: str | bytes, sync: Sync = os.fsync) -> None:
             file.flush()
             sync(file.fileno())
         rename(fresh, path, sync)
-    except OSError:
+    except (OSError, KeyboardInterrupt):
         fresh.unlink(missing_ok=True)
         raise
 

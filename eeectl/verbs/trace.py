@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import App, Parameter
@@ -70,6 +71,8 @@ def import_(
         raise LabError("no file is named: name the files of the trace.")
     options = Options(one_line(name or output.stem), flops_per_s, codes)
     require_place(output, "the program", "program.replay")
+    if output.exists() and any(file.exists() and file.samefile(output) for file in files):
+        raise LabError(f"{output} is a file of the trace: name another one with -o.")
     program = import_trace(files, form, options)
     write_program(output, program)
     found = summary_of(program)
@@ -138,7 +141,10 @@ def export(file: Path, /, *, output: Annotated[Path, Parameter(name=("--output",
         raise LabError(f"{output} is there already: name a new folder with -o.")
     if not output.parent.is_dir():
         raise LabError(f"{output.parent} is not a folder, so {output.name} cannot be made: make it, or change -o.")
-    print(f"{write_otf2(program, output)}: {program.ranks} ranks of {program.name}")
+    with TemporaryDirectory(prefix=f".{output.name}-", dir=output.parent) as scratch:  # an archive is whole, or is not
+        anchor = write_otf2(program, Path(scratch) / output.name)
+        anchor.parent.rename(output)
+    print(f"{output / anchor.name}: {program.ranks} ranks of {program.name}")
     return DONE
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeGuard
 
 import polars as pl
 
+from eee_testbed.lab import durable
 from eee_testbed.lab.errors import UnreadableFile
 from eee_testbed.lab.json_text import parse_object
 from eee_testbed.record.frames import parse_parquet
@@ -76,7 +77,7 @@ class Program:
 
 
 def write_program(path: Path, program: Program) -> None:
-    """Write the file; OSError passes through."""
+    """Write the file, wholly or not at all; OSError passes through."""
     about = {
         "format": FORMAT,
         "name": program.name,
@@ -90,7 +91,11 @@ def write_program(path: Path, program: Program) -> None:
     program.calls.select(list(SCHEMA)).cast(SCHEMA).write_parquet(  # type: ignore[arg-type]
         parquet, compression="zstd", metadata={KEY: json.dumps(about)}
     )
-    path.write_bytes(sealed(parquet.getvalue()))
+    where, content = path.resolve(), sealed(parquet.getvalue())
+    if where.exists() and not where.is_file():
+        where.write_bytes(content)  # a device, such as /dev/null, stays one
+    else:
+        durable.replace(where, content)
 
 
 def _packed(ranks: Sequence[int]) -> dict[str, int] | list[int]:

@@ -25,14 +25,15 @@ def test_file_and_folder_are_flushed_before_and_after_the_rename(tmp_path: Path)
     assert seen == [(tmp_path / "a.yaml.new", False), (tmp_path, True)]
 
 
-def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt("No space left")])
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path, error: BaseException) -> None:
     file = tmp_path / "a.yaml"
     durable.replace(file, "one\n")
 
     def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
+        raise error
 
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(type(error), match="No space left"):
         durable.replace(file, "two\n", full)
     assert file.read_text() == "one\n"
     assert list(tmp_path.iterdir()) == [file]

@@ -46,6 +46,9 @@ def test_answers_have_intervals_and_the_best_policy(capsys: pytest.CaptureFixtur
     out, err = capsys.readouterr()
     assert "best policy within 5 %: deep,hold_us=" in out
     assert "four, on pair" in out
+    Path("four.replay").rename("other")  # a replay file of any name
+    assert eeectl(["predict", "other", *words[2:]]) == 0
+    assert "other, on pair" in capsys.readouterr().out
     assert err == ""  # nothing was replayed again
 
 

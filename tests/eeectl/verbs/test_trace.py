@@ -1,6 +1,8 @@
 """`eeectl trace`: from a trace to a replay file, and what it shows."""
 
+import gzip
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -8,10 +10,11 @@ import pytest
 from eee_testbed.eeectl.cli import run as eeectl
 from eee_testbed.simulation.programs.stencil import Stencil
 from eee_testbed.simulation.programs.table import program_of
+from eee_testbed.simulation.replay.calls import ANY, Call
 from eee_testbed.simulation.replay.program import read_program, write_program
 from eee_testbed.simulation.replay.summary import summary_of
 from tests.support.recorded_bytes import write_recorded
-from tests.support.replay_programs import ring
+from tests.support.replay_programs import of_calls, ring
 
 _TRACE = "0 init\n1 init\n0 compute 2000\n0 send 1 0 1e6\n1 recv 0 0 1e6\n0 barrier\n1 barrier\n"
 
@@ -69,6 +72,35 @@ def test_a_file_is_exported_and_comes_back(folder: Path, capsys: pytest.CaptureF
     capsys.readouterr()
     assert eeectl(["trace", "export", "r", "-o", "archive"]) == 1
     assert "archive is there already: name a new folder with -o." in capsys.readouterr().err
+
+
+def test_what_cannot_be_exported_leaves_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_program(folder / "r", of_calls(2, {"rank": 0, "call": Call.RECV, "peer": ANY}))
+    assert eeectl(["trace", "export", "r", "-o", "archive"]) == 1
+    assert "has receives from any rank" in capsys.readouterr().err
+    assert [file.name for file in folder.iterdir()] == ["r"]
+
+
+def test_a_trace_is_never_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "t.txt").write_text(_TRACE)
+    (folder / "other").symlink_to("t.txt")
+    for name in ("t.txt", "./t.txt", "other"):
+        assert eeectl(["trace", "import", "t.txt", "-o", name]) == 1
+        assert "is a file of the trace: name another one with -o." in capsys.readouterr().err
+    assert (folder / "t.txt").read_text() == _TRACE
+
+
+def test_files_that_are_no_plain_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with gzip.open(folder / "t.gz", "wb") as file:
+        file.write(_TRACE.encode())
+    os.mkfifo(folder / "pipe")  # nobody writes into it
+    for name, sentence in (
+        ("t.gz", "t.gz is compressed: unpack it first, as with gunzip."),
+        ("pipe", "pipe is a pipe or a device: save what it gives as a file, and name that."),
+    ):
+        for words in ([], ["--format", "ti"]):
+            assert eeectl(["trace", "import", name, "-o", "x", *words]) == 1
+            assert f"eeectl: {sentence}" in capsys.readouterr().err
 
 
 def test_n_and_s_of_recorded_calls_depend_on_the_ranks_of_a_node(

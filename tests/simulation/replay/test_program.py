@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,20 @@ def test_the_same_program_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_program(tmp_path / name, ring())
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_file_is_replaced_and_what_is_none_stays_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("old")
+    (tmp_path / "link").symlink_to("x")
+    write_program(tmp_path / "link", ring())
+    assert (tmp_path / "link").is_symlink()
+    assert read_program(tmp_path / "x").ranks == ring().ranks
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDWR)
+    write_program(tmp_path / "pipe", ring())
+    assert os.read(reader, 1 << 20) == (tmp_path / "x").read_bytes()
+    os.close(reader)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["link", "pipe", "x"]
 
 
 def test_messages_of_more_than_4_gib(tmp_path: Path) -> None:
