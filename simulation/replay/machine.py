@@ -11,6 +11,7 @@ from eee_testbed.simulation.facts import facts_of
 from eee_testbed.simulation.point import BrokenSimulation
 from eee_testbed.simulation.replay.hosts import hosts_of
 from eee_testbed.simulation.replay.jobs import Job, LogGops, Programs, load_program
+from eee_testbed.simulation.replay.loops import repetitions
 from eee_testbed.simulation.replay.program import Program
 from eee_testbed.simulation.replay.records import records
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
 _NS_PER_MS: Final = 1e6
+_MOST_TICKS: Final = 1 << 62
 _PLACING: Final = 0x706C6163
 """So that placements do not depend on what else the seed is for."""
 
@@ -67,6 +69,7 @@ def _begin(description: Description, programs: Programs, links: Policies, seed: 
     free = _Free(switches, np.random.default_rng([seed, _PLACING]))
     for job in programs.jobs:
         program = load_program(job.program)
+        _require_countable(description.name, programs, job, program)
         number = _add(replay, program)
         for _ in range(job.copies):
             replay.add_job(
@@ -77,6 +80,18 @@ def _begin(description: Description, programs: Programs, links: Policies, seed: 
                 compute_scale=job.compute_scale,
             )
     return replay
+
+
+def _require_countable(name: str, programs: Programs, job: Job, program: Program) -> None:
+    """BrokenSimulation if a rank computes for more cycles than the engine counts."""
+    calls = program.calls
+    ns = np.bincount(calls["rank"].to_numpy(), weights=calls["compute_ns"].to_numpy() * repetitions(calls), minlength=1)
+    longest_s = (job.start_ms / 1e3) + float(ns.max()) * job.compute_scale / 1e9
+    if longest_s * 1e9 / programs.cycle_ns > _MOST_TICKS:
+        raise BrokenSimulation(
+            f"{name}: {program.name} computes until {longest_s:.3g} s, and a replay counts {_MOST_TICKS:.2g} cycles: "
+            "write a longer cycle_ns, or a smaller compute_scale or start_ms."
+        )
 
 
 def _times(log_gops: LogGops | None) -> tuple[float, float, float] | None:

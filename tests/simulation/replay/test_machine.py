@@ -48,6 +48,12 @@ def test_the_scheduler_takes_free_cores() -> None:
     assert _nodes(described(*jobs, programs={"cores": 1, "jobs": jobs}))[:8] in ([*range(8)], [*range(8, 16)])
 
 
+def test_time_beyond_what_is_counted_is_one_sentence() -> None:
+    jobs = [stencil(2, compute_scale=1e6)]
+    with pytest.raises(BrokenSimulation, match=r"computes until 20 s, and a replay counts 4.6e\+18 cycles: write a"):
+        _nodes(described(*jobs, programs={"cycle_ns": 1e-9, "jobs": jobs}))
+
+
 @pytest.mark.parametrize(
     ("job", "words"),
     [
