@@ -7,10 +7,10 @@ from eee_testbed.simulation.replay.calls import Call
 from tests.support.replay_programs import of_calls
 
 
-def _calls(*calls: tuple[int, Call, int, int]) -> str:
-    """Of a program of three ranks: rank, call, root, communicator; communicator 1 has ranks 2 and 0."""
-    names = ("rank", "call", "peer", "communicator")
-    rows = (dict(zip(names, call, strict=True)) | {"size": 8} for call in calls)
+def _calls(*calls: tuple[int, Call, int, int] | tuple[int, Call, int, int, int]) -> str:
+    """Of a program of three ranks: rank, call, root, communicator, bytes; communicator 1 has ranks 2 and 0."""
+    names = ("rank", "call", "peer", "communicator", "size")
+    rows = ({"size": 8} | dict(zip(names, call, strict=False)) for call in calls)
     return disagreement(of_calls(3, *rows, communicators=((2, 0),)))
 
 
@@ -37,6 +37,13 @@ def test_ranks_that_make_the_same_calls_agree() -> None:
 )
 def test_another_call_or_root_is_named(calls: tuple[tuple[int, Call, int, int], ...], words: str) -> None:
     assert _calls(*calls).startswith(words)
+
+
+def test_another_size_is_named() -> None:
+    words = "has BCAST of 9 bytes with root 1 as collective call 1 of rank 2 on communicator 0, where rank 0 has BCAST "
+    bcast, gather = Call.BCAST, Call.GATHERV
+    assert _calls((0, bcast, 1, 0, 8), (1, bcast, 1, 0, 8), (2, bcast, 1, 0, 9)) == words + "of 8 bytes with root 1"
+    assert not _calls((0, gather, 1, 0, 8), (2, gather, 1, 0, 9))  # each rank has a block of its own size
 
 
 def test_calls_in_loops_are_not_judged() -> None:

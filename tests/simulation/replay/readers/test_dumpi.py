@@ -102,7 +102,7 @@ def test_every_collective_call(tmp_path: Path) -> None:
             ("Op_create", [0, 20]),
             ("Barrier", [WORLD]),
             ("Bcast", [3, INT, 1, WORLD]),
-            ("Gather", [rank, 3, INT, 1, WORLD, 6, INT]),
+            ("Gather", [rank, 9 if rank else 4, INT, 1, WORLD, 2, DOUBLE]),
             ("Gatherv", [rank, 2, 3 + rank, INT, 1, WORLD, (3, 4), (0, 3), INT]),
             ("Scatter", [rank, 3, INT, 1, WORLD, 3, INT]),
             ("Scatterv", [rank, 2, INT, 3 + rank, INT, 1, WORLD, (3, 4), (0, 3)]),
@@ -123,7 +123,7 @@ def test_every_collective_call(tmp_path: Path) -> None:
     assert _rows(program, "call", "peer", "bytes", "sizes", "flags", rank=1)[:-1] == [
         (Call.BARRIER, ANY, 0, None, 0),
         (Call.BCAST, 1, 12, None, 0),
-        (Call.GATHER, 1, 24, None, 0),
+        (Call.GATHER, 1, 16, None, 0),
         (Call.GATHERV, 1, 16, [12, 16], 0),
         (Call.SCATTER, 1, 12, None, 0),
         (Call.SCATTERV, 1, 16, [12, 16], 0),
@@ -139,7 +139,7 @@ def test_every_collective_call(tmp_path: Path) -> None:
         (Call.EXSCAN, ANY, 12, None, 0),
     ]
     assert _rows(program, "call", "bytes", "sizes")[2:6] == [
-        (Call.GATHER, 12, None),
+        (Call.GATHER, 16, None),
         (Call.GATHERV, 12, None),
         (Call.SCATTER, 12, None),
         (Call.SCATTERV, 12, None),
