@@ -32,10 +32,10 @@ from eee_testbed.simulation.replay.readers.reading import (
 _HEAD: Final = re.compile(rb"\s*(?://[^\n]*\n\s*|/\*.*?\*/\s*)*num_ranks\s+\d", re.DOTALL)
 _COMMENT: Final = re.compile(r"//.*|/\*.*?\*/")
 _RANKS: Final = re.compile(r"num_ranks\s+(\S+)")
-_BEGIN: Final = re.compile(r"rank\s+(\S+?)\s*\{")
+_BEGIN: Final = re.compile(r"rank\s+(\S+?)\s*\{\s*(\}?)")
 _TASK: Final = re.compile(
     r"(?:(?P<label>\w+)\s*:\s*)?"
-    r"(?:(?P<verb>send|recv)\s+(?P<size>\d+)b\s+(?:to|from)\s+(?P<peer>-?\d+)(?:\s+tag\s+(?P<tag>-?\d+))?"
+    r"(?:(?P<verb>send|recv)\s+(?P<size>\d+)\s*b\s+(?:to|from)\s+(?P<peer>-?\d+)(?:\s+tag\s+(?P<tag>-?\d+))?"
     r"|calc\s+(?P<ns>\d+))"
     r"(?:\s+cpu\s+(?P<cpu>\d+))?(?:\s+nic\s+\d+)?"
 )
@@ -99,7 +99,7 @@ class _Reading:
         if self._writer is None:
             self._begin(text)
         elif self._rank is None:
-            self._begin_rank(text)
+            self._begin_rank(place, text)
         elif text == "}":
             self._end_rank(place)
         else:
@@ -122,7 +122,7 @@ class _Reading:
         self._ranks = whole_number(match[1], 1, MOST_RANKS, "num_ranks")
         self._writer = ProgramWriter(self._name, self._ranks, "GOAL schedule")
 
-    def _begin_rank(self, text: str) -> None:
+    def _begin_rank(self, place: Place, text: str) -> None:
         match = _BEGIN.fullmatch(text)
         if match is None:
             raise BadLine("is neither the begin of a rank nor within one")
@@ -131,6 +131,8 @@ class _Reading:
             raise BadLine(f"begins rank {self._rank} a second time")
         self._tasks: list[_Task] = []
         self._named: dict[str, _Task] = {}
+        if match[2]:
+            self._end_rank(place)
 
     def _task(self, place: Place, text: str) -> None:
         edge = _EDGE.fullmatch(text)

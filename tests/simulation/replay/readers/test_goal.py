@@ -49,6 +49,14 @@ def test_a_sequence(tmp_path: Path) -> None:
     assert all("not in the file" in sentence for sentence in program.assumed)
 
 
+def test_other_spellings_of_the_format_are_read(tmp_path: Path) -> None:
+    """As the format's own reader takes them: with a byte order mark or other ends of lines, too."""
+    text = "\ufeffnum_ranks\t3\r\nrank 2 {}\r\nrank 0 {\r\n\tsend 10 b to 1\r\n}\r\nrank 1{ }\r\n"
+    program = _read(tmp_path, text)
+    assert (program.ranks, program.assumed) == (3, ())
+    assert _rows(program, "call", "bytes") == [(Call.ISEND, 10), (Call.WAIT, 0)]
+
+
 def test_what_may_begin_is_begun_and_all_is_waited_for_where_all_needs_it(tmp_path: Path) -> None:
     text = _of_rank(
         "a: recv 1b from 1 tag 1",
