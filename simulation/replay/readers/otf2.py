@@ -21,6 +21,7 @@ from eee_testbed.simulation.replay.checks import MOST_BYTES, MOST_RANKS
 from eee_testbed.simulation.replay.program import Program
 from eee_testbed.simulation.replay.rank_calls import ProgramWriter, RankCalls
 from eee_testbed.simulation.replay.readers.otf2_events import Archive, Kind, events_of
+from eee_testbed.simulation.replay.readers.otf2_sentences import sentences
 from eee_testbed.simulation.replay.readers.otf2_sizes import OPERATIONS, Disagree, Doubts, Share, recovered
 from eee_testbed.simulation.replay.readers.reading import Options, Place
 
@@ -33,6 +34,7 @@ _SENDS: Final[Mapping[str, Call]] = {
     "mpi_ibsend": Call.IBSEND,
     "mpi_ssend_init": Call.ISSEND,
 }
+_STARTING: Final = ("mpi_isend", "mpi_irsend", "mpi_issend", "mpi_ibsend")
 _SEND_RECEIVES: Final = ("mpi_sendrecv", "mpi_sendrecv_replace")
 _NONBLOCKING: Final = frozenset(f"mpi_i{call.name.lower()}" for call in Call if Call.BARRIER <= call <= Call.EXSCAN) | {
     "mpi_ialltoallw"
@@ -102,7 +104,8 @@ class _Import:
         begin, end = min(self.begins, default=0), max(self.ends, default=0)
         if end > begin:
             self.writer.recorded(round((end - begin) * 1e9 / self.archive.ticks_per_s))
-        self._say()
+        for sentence in sentences(self.counts, self.doubts):
+            self.writer.assume(sentence)
         return self.writer.program()
 
     def members(self, number: int) -> Sequence[int]:
@@ -153,38 +156,15 @@ class _Import:
                     self._refuse_collective(number, at)
                 sent, received = ([side[rank] for rank in range(size)] for side in (one.sent, one.received))
                 call = OPERATIONS[one.operation]
-                if min(*sent, *received) < 0 or max(*sent, *received) > MOST_BYTES * size:
+                # The sum of what the root of an MPI_Bcast sends is not used: Score-P long counted it in 32 bits.
+                used = received if call is Call.BCAST else [*sent, *received]
+                if min(used) < 0 or max(used) > MOST_BYTES * size:
                     self._refuse_collective(number, at)
                 root = one.root if 0 <= one.root < size else 0
                 try:
                     self.shares[number, at] = recovered(call, root, sent, received, self.doubts)
                 except Disagree:
                     self._refuse_collective(number, at)
-
-    def _say(self) -> None:
-        counts, doubts = self.counts, self.doubts
-        in_place = (
-            "{} collective calls may have been MPI_IN_PLACE with larger blocks: the archive does not say, and they are "
-            "replayed as if they were not."
-        )
-        filled = (
-            "{} MPI_Alltoallv calls have only the sums of each rank: blocks are in proportion to what the one sends "
-            "and the other receives."
-        )
-        for count, sentence in (
-            (counts["receives"], "A receive has the sender that was recorded, also where the program named any rank."),
-            (doubts.in_place, in_place),
-            (doubts.filled, filled),
-            (counts["cancelled"], "{} requests that were cancelled are left out."),
-            (counts["unfinished"], "{} receives that never completed are left out: their sender is unknown."),
-            (counts["late"], "{} receives without a record of their begin are begun where they completed."),
-            (counts["tests"], "Time between tests of requests counts as computing."),
-            (counts["handles"], "{} calls that make or free communicators and windows are left out."),
-            (counts["unrecorded"], "{} non-blocking collective calls have no records and are left out."),
-            (counts["alone"], "{} collective calls on communicators of one rank are left out."),
-        ):
-            if count:
-                self.writer.assume(sentence.format(count))
 
 
 class _Rank:
@@ -278,6 +258,8 @@ class _Rank:
                     writing.off(time)
                 case Kind.ON:
                     writing.on(time)
+                case Kind.FLUSH:
+                    writing.flushed(time, numbers[0])
                 case Kind.ONE_SIDED:
                     self._whole.place.refuse("has one-sided communication, which is not replayed")
                 case Kind.TEST:
@@ -324,6 +306,9 @@ class _Writing:
         self._unrecorded = False
         self._requests: dict[int, int] = {}
         self._complete: list[int] = []
+        self._loose: list[int] = []
+        """Sends that are begun, whose end is not recorded."""
+
         self._both: deque[tuple[bool, Sequence[int]]] = deque()
 
     # -- time
@@ -343,6 +328,9 @@ class _Writing:
             self._begin = time
         self._whole.counts["unrecorded"] += self._unrecorded
         self._unrecorded = False
+        if self._loose and self._function().startswith("mpi_wait"):
+            self._complete += self._loose
+            self._loose = []
         if region in self._inside:
             while self._inside.pop() != region:
                 pass
@@ -372,6 +360,13 @@ class _Writing:
         self._measured = True
         self._free_since = time
 
+    def flushed(self, time: int, until: int) -> None:
+        """The recording was written in between."""
+        self._whole.counts["flushes"] += 1
+        if self._measured and self._free_since is not None and not self._inside:
+            self._until(time)
+            self._free_since = max(time, until)
+
     def _until(self, time: int) -> None:
         """Compute since the last function."""
         if self._measured and self._free_since is not None:
@@ -386,7 +381,11 @@ class _Writing:
             self._both.append((True, numbers))
             return
         self._settle()
-        self._point(_SENDS.get(self._function(), Call.SEND), numbers)
+        if self._function() in _STARTING:
+            self._whole.counts["loose"] += 1
+            self._loose.append(self._point(_SENDS.get(self._function(), Call.ISEND), numbers, begins=True))
+        else:
+            self._point(_SENDS.get(self._function(), Call.SEND), numbers)
 
     def receive(self, numbers: Sequence[int]) -> None:
         """MPI_Recv, or the half of MPI_Sendrecv."""
@@ -443,6 +442,7 @@ class _Writing:
 
     def finish(self) -> None:
         """The end of the records."""
+        self._complete += self._loose
         self._flush()
         self._calls.finish()
         if self._begin is not None and self._end is not None:

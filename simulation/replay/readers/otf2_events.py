@@ -46,6 +46,7 @@ class Kind(IntEnum):
     OFF = 13
     ON = 14
     ONE_SIDED = 15
+    FLUSH = 16  # end
 
 
 ROW: Final = np.dtype([(name, "<i8") for name in ("rank", "kind", "time", "a", "b", "c", "d", "e", "f")])
@@ -204,6 +205,7 @@ class _Reading:
             events.NonBlockingCollectiveRequest: self._plain(Kind.COLLECTIVE_REQUEST),
             events.NonBlockingCollectiveComplete: self._collective_complete,
             events.MeasurementOnOff: self._measurement,
+            events.BufferFlush: lambda rank, event: self._row(rank, Kind.FLUSH, event.time, event.stop_time),
             events.RmaPut: self._one_sided,
             events.RmaGet: self._one_sided,
             events.RmaAtomic: self._one_sided,

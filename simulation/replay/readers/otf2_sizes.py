@@ -2,7 +2,8 @@
 
 Score-P counts what a rank sends and receives as if every rank sent to every other one, itself included. `recorded` is
 that rule, `recovered` its inverse. With MPI_IN_PLACE a rank's own block is not counted, and nothing else says so: where
-both readings are possible, the call is taken not to be in place, and that is said.
+both readings are possible, the call is taken not to be in place, and that is said. Reductions of what would else be no
+whole number of elements are taken to be in place.
 """
 
 import math
@@ -36,6 +37,8 @@ OPERATIONS: Final[tuple[Call, ...]] = (
 """By the number of the operation in OTF2; those above make and free communicators and windows."""
 
 _SIGN: Final = 1 << 63
+_ELEMENT: Final = 4
+"""Bytes of the smallest number that is commonly reduced."""
 
 
 class Disagree(ValueError):
@@ -56,6 +59,7 @@ class Doubts:
     """How often something had to be assumed."""
 
     in_place: int = 0
+    guessed: int = 0
     filled: int = 0
 
 
@@ -95,7 +99,7 @@ def recorded(  # noqa: C901, PLR0911 - a case for each call, as in a table
             return (p - less) * x, (p - less) * x
 
 
-def recovered(  # noqa: C901, PLR0911 - a case for each call, as in a table
+def recovered(  # noqa: C901, PLR0911, PLR0912 - a case for each call, as in a table
     call: Call, root: int, sent: Sequence[int], received: Sequence[int], doubts: Doubts
 ) -> list[Share]:
     """Each rank's part of a call, from what all ranks of the communicator recorded; Disagree if that fits no call."""
@@ -127,6 +131,9 @@ def recovered(  # noqa: C901, PLR0911 - a case for each call, as in a table
             x = sent[0] // (p - 1) if p > 1 else 0
             _require(all(one == (p - rank - 1) * x for rank, one in enumerate(sent)))
             return [Share(x)] * p
+        case Call.ALLREDUCE | Call.REDUCE_SCATTER_BLOCK if _is_in_place(sent):
+            doubts.guessed += 1
+            return [Share(sent[0] // (p - 1), None, IN_PLACE)] * p
         case _:
             return _alike(sent, doubts)
 
@@ -154,6 +161,13 @@ def _blocks_at_root(root: int, own: Sequence[int], whole: Sequence[int]) -> list
     return [
         Share(one, tuple(own) if rank == root else None, flags if rank == root else 0) for rank, one in enumerate(own)
     ]
+
+
+def _is_in_place(values: Sequence[int]) -> bool:
+    """Whether a reduction can be in place or not, and would have a part of an element if it were not."""
+    p, value = len(values), values[0]
+    either = p > 1 and len(set(values)) == 1 and value % (p * (p - 1)) == 0
+    return either and value // p % _ELEMENT != 0 and value // (p - 1) % _ELEMENT == 0
 
 
 def _alike(values: Sequence[int], doubts: Doubts) -> list[Share]:

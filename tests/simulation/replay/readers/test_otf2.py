@@ -2,26 +2,30 @@
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import otf2
+import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
 from eee_testbed.lab.errors import LabError, UnreadableFile
 from eee_testbed.simulation.replay.calls import ANY, COLLECTIVES, NOBODY, RECEIVES, SENDS, STARTS, Call
 from eee_testbed.simulation.replay.checks import check_program
 from eee_testbed.simulation.replay.loops import unrolled
 from eee_testbed.simulation.replay.otf2_writer import write_otf2
-from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.program import Program, write_program
 from eee_testbed.simulation.replay.readers.otf2 import program_of
 from eee_testbed.simulation.replay.readers.otf2_events import ROW, Archive, Kind, events_of, read
 from eee_testbed.simulation.replay.readers.reading import Options
 from eee_testbed.simulation.replay.readers.table import import_trace
+from eee_testbed.simulation.replay.replayed import replay
 from tests.support.laws import law
 from tests.support.replay_programs import of_calls, programs, ring
+from tests.support.replays import described
 
 
 def _here(anchor: Path) -> Program:
@@ -66,6 +70,27 @@ def _facts(program: Program) -> list[list[Any]]:
 def test_a_program_is_found_in_its_recording(tmp_path_factory: pytest.TempPathFactory, program: Program) -> None:
     anchor = write_otf2(program, tmp_path_factory.mktemp("law") / "trace")
     assert _facts(_here(anchor)) == _facts(program)
+
+
+@law(15)
+@given(programs(wildcards=False, in_place=False, settled=True))
+def test_a_program_and_its_recording_are_replayed_alike(
+    tmp_path_factory: pytest.TempPathFactory, program: Program
+) -> None:
+    """Bytes, messages and time; but a recording does not hold which operations commute, nor MPI_Alltoallv's blocks."""
+    calls = program.calls.filter(program.calls["call"] != Call.ALLTOALLV).with_columns(flags=pl.lit(0, pl.UInt8))
+    assume(calls.height == program.calls.height)
+    folder = tmp_path_factory.mktemp("law")
+    found = _here(write_otf2(replace(program, calls=calls), folder / "trace"))
+    assert _replayed(folder, found) == _replayed(folder, replace(program, calls=calls))
+
+
+def _replayed(folder: Path, program: Program) -> tuple[float, int, int]:
+    write_program(folder / "x.replay", program)
+    job = {"program": {"kind": "file", "path": str(folder / "x.replay")}}
+    times = {"latency_ns": 1000, "gap_ns": 10, "gap_byte_ns": 0.001}
+    found = replay(described(job, programs={"jobs": [job], "log_gops": times}), 1, sleeping=False)
+    return found.run_time_s, found.messages, found.sent_byte
 
 
 def test_an_archive_is_read_in_a_process_of_its_own(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -165,7 +190,7 @@ def test_a_receive_is_posted_where_it_was_with_what_its_completion_says(two: _Re
     ]
     assert [sentence for sentence in program.assumed if "left out" in sentence] == [
         "1 requests that were cancelled are left out.",
-        "1 receives that never completed are left out: their sender is unknown.",
+        "1 receives that never completed, or from MPI_PROC_NULL, are left out: their sender is unknown.",
     ]
     assert "Time between tests of requests counts as computing." in program.assumed
 
@@ -225,6 +250,47 @@ def test_non_blocking_collective_calls_without_records_are_counted(two: _Recordi
     program = two.program()
     assert _rows(program, "call", "request", "sizes") == [(Call.BARRIER, 0, None), (Call.WAIT, -1, [0])]
     assert program.assumed == ("2 non-blocking collective calls have no records and are left out.",)
+
+
+def test_time_in_which_the_recording_was_written_is_not_computing(two: _Recording) -> None:
+    two.writers[0].buffer_flush(0, 5)  # before anything else
+    two.call(0, "MPI_Init")
+    two.writers[0].buffer_flush(150, 1150)
+    two._ends[0] = 1150
+    two.call(0, "MPI_Send", lambda at, time: at.mpi_send(time, 1, two.world, 3, 8), gap=20)
+    two.call(0, "MPI_Send", lambda at, time: at.buffer_flush(time, time + 50), gap=7)
+    two.call(0, "MPI_Send", lambda at, time: at.mpi_send(time, 1, two.world, 3, 9), gap=2)
+    for size in (8, 9):
+        two.call(1, "MPI_Recv", lambda at, time, size=size: at.mpi_recv(time, 0, two.world, 3, size))  # type: ignore[misc]
+    program = two.program()
+    assert _rows(program, "compute_ns", "bytes") == [(50 + 20, 8), (7 + 2, 9)]
+    assert "Time in which the recording was written, 3 times, is not computing." in program.assumed
+
+
+def test_a_non_blocking_send_without_a_request_ends_in_the_next_wait(two: _Recording) -> None:
+    for rank in (0, 1):
+        for name in ("MPI_Isend", "MPI_Issend"):
+            two.call(rank, name, lambda at, time, rank=rank: at.mpi_send(time, 1 - rank, two.world, 3, 8))  # type: ignore[misc]
+        for _ in range(2):
+            two.call(rank, "MPI_Waitany", lambda at, time, rank=rank: at.mpi_recv(time, 1 - rank, two.world, 3, 8))  # type: ignore[misc]
+    two.call(0, "MPI_Isend", lambda at, time: at.mpi_send(time, 1, two.world, 3, 9))
+    two.call(1, "MPI_Recv", lambda at, time: at.mpi_recv(time, 0, two.world, 3, 9))
+    program = two.program()
+    calls = [Call(call) for (call,) in _rows(program, "call")]
+    assert calls[:5] == [Call.ISEND, Call.ISSEND, Call.RECV, Call.WAIT, Call.RECV]
+    assert calls[5:] == [Call.ISEND, Call.WAIT]
+    assert any(sentence.startswith("5 non-blocking sends without a request") for sentence in program.assumed)
+
+
+def test_a_broadcast_whose_root_counted_in_32_bits_is_what_was_received(two: _Recording) -> None:
+    size = (1 << 31) - 8
+    for rank, sent in ((0, (1 << 64) - 16), (1, 0)):
+        two.call(
+            rank,
+            "MPI_Bcast",
+            lambda at, time, sent=sent: at.mpi_collective_end(time, otf2.CollectiveOp.BCAST, two.world, 0, sent, size),  # type: ignore[misc]
+        )
+    assert _rows(two.program(), "call", "bytes") == [(Call.BCAST, size)]
 
 
 def test_a_message_to_oneself_alone(two: _Recording) -> None:

@@ -47,7 +47,9 @@ def test_what_is_recorded_is_found_again(drawn: tuple[Call, int, list[Share]]) -
     again = [recorded(call, at, root, share, len(shares)) for at, share in enumerate(found)]
     assert again == pairs  # whatever was found explains the records
     in_place = any(share.flags for share in shares)
-    if call is Call.ALLTOALLV:
+    if doubts.guessed:
+        assert all(share.flags and share.bytes % 4 == 0 for share in found)
+    elif call is Call.ALLTOALLV:
         assert [share.bytes for share in found] == sent
         assert all(min(share.sizes or (0,)) >= 0 for share in found)
     elif not in_place:
@@ -64,6 +66,17 @@ def test_the_table_of_in_place_calls() -> None:
     found = recovered(Call.ALLREDUCE, 0, [6] * 3, [6] * 3, doubts)
     assert found == [Share(2)] * 3
     assert doubts.in_place == 1
+
+
+@pytest.mark.parametrize("call", [Call.ALLREDUCE, Call.REDUCE_SCATTER_BLOCK])
+def test_a_reduction_of_parts_of_elements_is_in_place(call: Call) -> None:
+    """8 bytes in place at 4 ranks are recorded as 24: 6 bytes for each of 4, or 8 for each of 3."""
+    doubts = Doubts()
+    assert recovered(call, 0, [24] * 4, [24] * 4, doubts) == [Share(8, None, IN_PLACE)] * 4
+    assert (doubts.guessed, doubts.in_place) == (1, 0)
+    assert recovered(call, 0, [48] * 4, [48] * 4, doubts) == [Share(12)] * 4
+    assert recovered(Call.ALLTOALL, 0, [24] * 4, [24] * 4, doubts) == [Share(6)] * 4
+    assert (doubts.guessed, doubts.in_place) == (1, 2)
 
 
 def test_a_bcast_is_what_is_received() -> None:
