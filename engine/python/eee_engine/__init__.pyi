@@ -620,6 +620,7 @@ class PackedCalls(TypedDict):
     lists: bytes
     ends: list[int]  # the row behind the last one of each rank
     makes_communicators: bool
+    older_lists: bool
     tests: bool  # requests are tested
 
 def read_time_independent(texts: Sequence[bytes], ns_per_operation: float) -> PackedCalls:

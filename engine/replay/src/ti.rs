@@ -10,10 +10,12 @@
 //! | `requests` | which line ends which request |
 //! | `calls` | the calls of a rank, verb by verb |
 //! | `packed` | calls as rows |
+//! | `smpi` | calls as SMPI itself writes them |
 
 mod calls;
 mod packed;
 mod requests;
+mod smpi;
 mod words;
 
 pub use packed::Packed;
@@ -57,6 +59,8 @@ pub struct Trace {
     pub makes_communicators: bool,
     /// Requests are tested.
     pub tests: bool,
+    /// Lists are as SMPI wrote them up to version 3.31.
+    pub older_lists: bool,
 }
 
 /// A line with its words.
@@ -78,19 +82,28 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Verb, and the words behind it in place of those in `words`.
-    fn split(&self, words: &mut Vec<&'a [u8]>) -> &'a [u8] {
+    /// The verb in small letters, as versions up to 3.19 had capitals in some, and the words behind it.
+    fn split(&self, into: &mut Words<'a>) {
         let (verb, mut rest) = first_word(self.text);
-        words.clear();
+        into.verb.clear();
+        into.verb.extend(verb.iter().map(u8::to_ascii_lowercase));
+        into.rest.clear();
         loop {
             let (word, behind) = first_word(rest);
             if word.is_empty() {
-                return verb;
+                return;
             }
-            words.push(word);
+            into.rest.push(word);
             rest = behind;
         }
     }
+}
+
+/// What a line says.
+#[derive(Default)]
+struct Words<'a> {
+    verb: Vec<u8>,
+    rest: Vec<&'a [u8]>,
 }
 
 /// What separates words: also control characters that are made for it.
@@ -129,12 +142,18 @@ pub fn read(texts: &[&[u8]], ns_per_operation: f64) -> Result<Trace, Refusal> {
             Some("name the files of all ranks"),
         ));
     }
-    let mut trace = Trace::default();
+    let undefined = smpi::undefined_sources(&lines);
+    let mut trace = Trace {
+        older_lists: smpi::has_older_lists(&lines),
+        ..Trace::default()
+    };
     for (rank, own) in (0_u32..).zip(&lines) {
         let world = calls::World {
             rank,
             ranks: ranks as u32,
             ns_per_operation,
+            older_lists: trace.older_lists,
+            undefined: undefined[rank as usize],
         };
         calls::read(world, own, &mut trace)?;
         trace.calls.finish();
@@ -147,12 +166,14 @@ fn lines_by_rank<'a>(texts: &[&'a [u8]]) -> Result<Vec<Vec<Line<'a>>>, Refusal> 
     for (file, text) in (0_u32..).zip(texts) {
         for (number, line) in (1_u32..).zip(text.split(|&byte| byte == b'\n')) {
             let (word, text) = first_word(line);
-            let line = Line { file, number, text };
-            if !word.is_ascii() || !text.is_ascii() {
-                return Err(line.refuse("is not plain text".into()));
-            }
-            if word.is_empty() {
+            if word.is_empty() || word.starts_with(b"#") {
                 continue;
+            }
+            let line = Line { file, number, text };
+            // The name of a source file is of any bytes, and of no interest.
+            let names_file = first_word(text).0.eq_ignore_ascii_case(b"location");
+            if !word.is_ascii() || !(names_file || text.is_ascii()) {
+                return Err(line.refuse("is not plain text".into()));
             }
             let rank = whole_number(word, 0, MOST_RANKS - 1, "a rank")
                 .map_err(|sentence| line.refuse(sentence))? as usize;
@@ -161,6 +182,14 @@ fn lines_by_rank<'a>(texts: &[&'a [u8]]) -> Result<Vec<Vec<Line<'a>>>, Refusal> 
             }
             if lines.len() <= rank {
                 lines.resize_with(rank + 1, Vec::new);
+            }
+            if lines[rank].last().is_some_and(|before| before.file != file) {
+                let sentence =
+                    format!("has a call of rank {rank}, of which another file has calls");
+                return Err(Refusal {
+                    remedy: Some("name each rank's file once"),
+                    ..line.refuse(sentence)
+                });
             }
             lines[rank].push(line);
         }

@@ -33,5 +33,6 @@ pub fn read_time_independent<'py>(
     out.set_item("ends", trace.calls.ends)?;
     out.set_item("makes_communicators", trace.makes_communicators)?;
     out.set_item("tests", trace.tests)?;
+    out.set_item("older_lists", trace.older_lists)?;
     Ok(out)
 }

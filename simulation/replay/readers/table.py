@@ -71,8 +71,10 @@ FORMATS: Final[Mapping[str, Format]] = {
     _LISTED: Format(
         "SimGrid time-independent trace",
         "one file, one for each rank, or the list of these that SMPI writes",
-        "a speed (`--flops-per-s`), as it counts operations; tests take no time; all calls are on the world",
-        "messages without a tag (up to SimGrid 3.19), receives of unknown size",
+        "a speed (`--flops-per-s`), as it counts operations; tests take no time; all calls are on the world; a receive "
+        "from -333 is from any rank if as many messages come, from none if none does",
+        "messages without a tag (up to SimGrid 3.19), receives of unknown size, types that a program makes, "
+        "persistent requests, waits and tests for some of several requests",
         looks_like_ti,
         read_ti,
     ),

@@ -2,12 +2,17 @@
 
 use super::packed::{Packed, Row};
 use super::requests::ended;
+use super::smpi::{self, UNDEFINED, Undefined};
 use super::words::{duration_ns, need, shown, size, whole_number};
-use super::{Line, Refusal, Trace};
+use super::{Line, Refusal, Trace, Words};
 
 /// Calls by number: `simulation/replay/calls.py` has the same.
 const SEND: u16 = 1;
+const SSEND: u16 = 2;
+const BSEND: u16 = 3;
 const ISEND: u16 = 4;
+const ISSEND: u16 = 5;
+const IBSEND: u16 = 6;
 const RECV: u16 = 7;
 const IRECV: u16 = 8;
 const BARRIER: u16 = 16;
@@ -23,6 +28,7 @@ const ALLGATHERV: u16 = 25;
 const ALLTOALL: u16 = 26;
 const ALLTOALLV: u16 = 27;
 const REDUCE_SCATTER: u16 = 28;
+const REDUCE_SCATTER_BLOCK: u16 = 29;
 const SCAN: u16 = 30;
 const EXSCAN: u16 = 31;
 
@@ -43,13 +49,38 @@ pub(super) struct World {
     pub(super) rank: u32,
     pub(super) ranks: u32,
     pub(super) ns_per_operation: f64,
+    /// Lists are as SMPI wrote them up to version 3.31.
+    pub(super) older_lists: bool,
+    /// What -333 stands for as the source of a request.
+    pub(super) undefined: Undefined,
 }
 
 impl World {
-    pub(super) fn peer(self, word: &[u8]) -> Result<i32, String> {
+    /// Of a receive that blocks: from MPI_PROC_NULL, SMPI writes none.
+    pub(super) fn source(self, word: &[u8]) -> Result<i32, String> {
         match word {
-            b"-555" => Ok(ANY),
+            b"-555" | UNDEFINED => Ok(ANY),
             b"-666" => Ok(NOBODY),
+            _ => self.member(word),
+        }
+    }
+
+    /// Of a request.
+    pub(super) fn source_of_request(self, word: &[u8]) -> Result<i32, String> {
+        match self.undefined {
+            Undefined::Unknown if word == UNDEFINED => Err(
+                "has a receive from -333, which is any rank or none: the format does not say"
+                    .into(),
+            ),
+            Undefined::Nobody if word == UNDEFINED => Ok(NOBODY),
+            _ => self.source(word),
+        }
+    }
+
+    /// Of a send.
+    pub(super) fn target(self, word: &[u8]) -> Result<i32, String> {
+        match word {
+            b"-666" | UNDEFINED => Ok(NOBODY),
             _ => self.member(word),
         }
     }
@@ -59,6 +90,17 @@ impl World {
             return Ok(ANY);
         }
         Ok(whole_number(word, ANY.into(), MOST_TAG, "a tag")? as i32)
+    }
+
+    /// Of an element of a type.
+    pub(super) fn bytes_of(word: &[u8]) -> Result<i64, String> {
+        if word == b"-1" {
+            return Err(
+                "has a type that the program made, whose size the format does not say".into(),
+            );
+        }
+        let most = TYPE_BYTES.len() as i64 - 1;
+        Ok(TYPE_BYTES[whole_number(word, 0, most, "a type")? as usize])
     }
 
     fn member(self, word: &[u8]) -> Result<i32, String> {
@@ -79,18 +121,40 @@ pub(super) fn read(world: World, lines: &[Line<'_>], trace: &mut Trace) -> Resul
         element: 1,
         numbers: Vec::new(),
     };
-    let mut words = Vec::new();
+    let mut words = Words::default();
     for (at, line) in lines.iter().enumerate() {
-        let verb = line.split(&mut words);
-        match verb {
+        line.split(&mut words);
+        match &words.verb[..] {
             b"comm_split" | b"comm_dup" => trace.makes_communicators = true,
             b"test" => trace.tests = true,
             _ => {}
         }
-        rank.read(at, verb, &words, &mut trace.calls)
+        rank.read(at, &words.verb, &words.rest, &mut trace.calls)
             .map_err(|sentence| line.refuse(sentence))?;
     }
     Ok(())
+}
+
+/// Whether a verb is that of a collective call which begins a request: an i before another one.
+pub(super) fn is_begun(verb: &[u8]) -> bool {
+    matches!(
+        verb,
+        b"ibarrier"
+            | b"ibcast"
+            | b"ireduce"
+            | b"iallreduce"
+            | b"igather"
+            | b"igatherv"
+            | b"iscatter"
+            | b"iscatterv"
+            | b"iallgather"
+            | b"iallgatherv"
+            | b"ialltoall"
+            | b"ialltoallv"
+            | b"ireducescatter"
+            | b"iscan"
+            | b"iexscan"
+    )
 }
 
 struct Rank {
@@ -106,18 +170,19 @@ struct Rank {
     numbers: Vec<i64>,
 }
 
-type Words<'a> = &'a [&'a [u8]];
+type Rest<'a> = &'a [&'a [u8]];
 
 impl Rank {
     fn read(
         &mut self,
         at: usize,
         verb: &[u8],
-        words: Words,
+        words: Rest,
         out: &mut Packed,
     ) -> Result<(), String> {
         match verb {
-            b"send" | b"recv" | b"isend" | b"irecv" => self.point(verb, words, out),
+            b"send" | b"recv" | b"isend" | b"irecv" | b"ssend" | b"issend" | b"bsend"
+            | b"ibsend" => self.point(verb, words, out),
             b"wait" | b"waitall" | b"test" => {
                 self.wait(at, out);
                 Ok(())
@@ -138,12 +203,27 @@ impl Rank {
                 Ok(())
             }
             b"finalize" | b"comm_size" | b"comm_split" | b"comm_dup" | b"location" => Ok(()),
-            b"sendRecv" => self.both(words, out),
-            _ => self.collective(verb, words, out),
+            b"sendrecv" => self.both(words, out),
+            b"waitany" | b"waitsome" | b"testany" | b"testall" | b"testsome" => Err(format!(
+                "has {} of several requests, and the format does not say which of them had ended",
+                shown(verb)
+            )),
+            b"start" | b"startall" => {
+                Err("starts a persistent request, and the format does not say which".into())
+            }
+            _ => {
+                let begins = is_begun(verb);
+                let verb = if begins { &verb[1..] } else { verb };
+                let documented = smpi::as_documented(self.world, verb, words);
+                out.begins_next(begins);
+                self.collective(verb, documented.as_deref().unwrap_or(words), out)?;
+                self.begun.extend(out.begun().map(i64::from));
+                Ok(())
+            }
         }
     }
 
-    fn collective(&mut self, verb: &[u8], words: Words, out: &mut Packed) -> Result<(), String> {
+    fn collective(&mut self, verb: &[u8], words: Rest, out: &mut Packed) -> Result<(), String> {
         match verb {
             b"barrier" => {
                 need(words, 0, 0)?;
@@ -165,10 +245,7 @@ impl Rank {
             b"exscan" => self.vector(EXSCAN, words, out),
             b"alltoall" => self.blocks(ALLTOALL, words, out),
             b"allgather" => self.blocks(ALLGATHER, words, out),
-            b"gather" => {
-                need(words, 2, 5)?;
-                self.rooted(GATHER, words, [0, 2, 3], out)
-            }
+            b"gather" => self.gather(words, out),
             b"scatter" => {
                 need(words, 2, 5)?;
                 self.rooted(SCATTER, words, [1, 2, 4], out)
@@ -199,7 +276,7 @@ impl Rank {
         }
     }
 
-    fn point(&mut self, verb: &[u8], words: Words, out: &mut Packed) -> Result<(), String> {
+    fn point(&mut self, verb: &[u8], words: Rest, out: &mut Packed) -> Result<(), String> {
         if words.len() == 2 {
             return Err(
                 "has a message without a tag, as up to SimGrid 3.19 (simgrid_convert_TI_traces adds tags)"
@@ -210,15 +287,23 @@ impl Rank {
         if words[2] == b"-1" {
             return Err("has a receive of unknown size".into());
         }
-        let peer = self.world.peer(words[0])?;
-        let bytes = size(words[2], self.bytes_of(words, 3)?)?;
-        let tag = self.world.tag(words[1])?;
         let (call, begins) = match verb {
             b"send" => (SEND, false),
+            b"ssend" => (SSEND, false),
+            b"bsend" => (BSEND, false),
             b"recv" => (RECV, false),
             b"isend" => (ISEND, true),
+            b"issend" => (ISSEND, true),
+            b"ibsend" => (IBSEND, true),
             _ => (IRECV, true),
         };
+        let peer = match call {
+            RECV => self.world.source(words[0])?,
+            IRECV => self.world.source_of_request(words[0])?,
+            _ => self.world.target(words[0])?,
+        };
+        let bytes = size(words[2], self.bytes_of(words, 3)?)?;
+        let tag = self.world.tag(words[1])?;
         let row = Row {
             call,
             peer,
@@ -233,11 +318,11 @@ impl Rank {
         Ok(())
     }
 
-    fn both(&mut self, words: Words, out: &mut Packed) -> Result<(), String> {
+    fn both(&mut self, words: Rest, out: &mut Packed) -> Result<(), String> {
         need(words, 4, 6)?;
         let sent = size(words[0], self.bytes_of(words, 4)?)?;
         let received = size(words[2], self.bytes_of(words, 5)?)?;
-        let (to, from) = (self.world.peer(words[1])?, self.world.peer(words[3])?);
+        let (to, from) = (self.world.target(words[1])?, self.world.source(words[3])?);
         let mut begin = |call, peer, bytes| {
             let row = Row {
                 peer,
@@ -255,7 +340,7 @@ impl Rank {
     fn rooted(
         &self,
         call: u16,
-        words: Words,
+        words: Rest,
         [count, root, element]: [usize; 3],
         out: &mut Packed,
     ) -> Result<(), String> {
@@ -268,7 +353,7 @@ impl Rank {
         Ok(())
     }
 
-    fn vector(&self, call: u16, words: Words, out: &mut Packed) -> Result<(), String> {
+    fn vector(&self, call: u16, words: Rest, out: &mut Packed) -> Result<(), String> {
         need(words, 2, 3)?;
         out.call(
             Row::of(call, size(words[0], self.bytes_of(words, 2)?)?),
@@ -279,7 +364,7 @@ impl Rank {
     }
 
     /// Send and receive count, types.
-    fn blocks(&self, call: u16, words: Words, out: &mut Packed) -> Result<(), String> {
+    fn blocks(&self, call: u16, words: Rest, out: &mut Packed) -> Result<(), String> {
         need(words, 2, 4)?;
         out.call(
             Row::of(call, size(words[0], self.bytes_of(words, 2)?)?),
@@ -288,7 +373,19 @@ impl Rank {
         Ok(())
     }
 
-    fn gatherv(&mut self, words: Words, out: &mut Packed) -> Result<(), String> {
+    /// A root that sends nothing to itself has only what it receives.
+    fn gather(&self, words: Rest, out: &mut Packed) -> Result<(), String> {
+        need(words, 2, 5)?;
+        let is_root = self.root(words, 2)? == self.world.rank as i32;
+        let (count, of_type) = if is_root && words[0] == b"0" {
+            (1, 4)
+        } else {
+            (0, 3)
+        };
+        self.rooted(GATHER, words, [count, 2, of_type], out)
+    }
+
+    fn gatherv(&mut self, words: Rest, out: &mut Packed) -> Result<(), String> {
         let ranks = self.world.ranks as usize;
         need(words, ranks + 1, ranks + 4)?;
         let own = size(words[0], self.bytes_of(words, ranks + 2)?)?;
@@ -296,7 +393,7 @@ impl Rank {
         self.of_root(GATHERV, (words, 1), (own, into), out)
     }
 
-    fn scatterv(&mut self, words: Words, out: &mut Packed) -> Result<(), String> {
+    fn scatterv(&mut self, words: Rest, out: &mut Packed) -> Result<(), String> {
         let ranks = self.world.ranks as usize;
         need(words, ranks + 1, ranks + 4)?;
         let own = size(words[ranks], self.bytes_of(words, ranks + 3)?)?;
@@ -308,7 +405,7 @@ impl Rank {
     fn of_root(
         &mut self,
         call: u16,
-        blocks: (Words, usize),
+        blocks: (Rest, usize),
         (own, element): (i64, i64),
         out: &mut Packed,
     ) -> Result<(), String> {
@@ -327,15 +424,16 @@ impl Rank {
         Ok(())
     }
 
-    fn allgatherv(&mut self, words: Words, out: &mut Packed) -> Result<(), String> {
+    fn allgatherv(&mut self, words: Rest, out: &mut Packed) -> Result<(), String> {
         let ranks = self.world.ranks as usize;
         need(words, ranks + 1, usize::MAX)?;
         let behind = words.len() - ranks - 1;
-        let typed = behind == 1 || behind == 2 || behind == ranks + 2; // else displacements alone follow
-        let into = if typed {
-            self.bytes_of(words, ranks + 2)?
-        } else {
-            self.element
+        // One type, two, or one or two before displacements; else displacements alone follow.
+        let into = match behind {
+            2 => self.bytes_of(words, ranks + 2)?,
+            _ if behind == ranks + 2 => self.bytes_of(words, ranks + 2)?,
+            _ if behind == 1 || behind == ranks + 1 => self.bytes_of(words, ranks + 1)?,
+            _ => self.element,
         };
         self.numbers.clear();
         self.list(&words[1..=ranks], into)?;
@@ -344,7 +442,7 @@ impl Rank {
         Ok(())
     }
 
-    fn alltoallv(&mut self, words: Words, out: &mut Packed) -> Result<(), String> {
+    fn alltoallv(&mut self, words: Rest, out: &mut Packed) -> Result<(), String> {
         let ranks = self.world.ranks as usize;
         need(words, 2 * ranks + 2, 2 * ranks + 4)?;
         let from = self.bytes_of(words, 2 * ranks + 2)?;
@@ -357,8 +455,14 @@ impl Rank {
         Ok(())
     }
 
-    fn reduce_scatter(&mut self, words: Words, out: &mut Packed) -> Result<(), String> {
+    fn reduce_scatter(&mut self, words: Rest, out: &mut Packed) -> Result<(), String> {
         let ranks = self.world.ranks as usize;
+        if let Some(elements) = smpi::block(self.world, words) {
+            let each = self.bytes_of(words, words.len() - 1)?;
+            let row = Row::of(REDUCE_SCATTER_BLOCK, elements as i64 * each);
+            out.call(row, &[]);
+            return Ok(());
+        }
         need(words, ranks + 1, ranks + 2)?;
         let element = self.bytes_of(words, ranks + 1)?;
         self.numbers.clear();
@@ -369,23 +473,21 @@ impl Rank {
         Ok(())
     }
 
-    fn list(&mut self, words: Words, element: i64) -> Result<(), String> {
+    fn list(&mut self, words: Rest, element: i64) -> Result<(), String> {
         for word in words {
             self.numbers.push(size(word, element)?);
         }
         Ok(())
     }
 
-    fn root(&self, words: Words, at: usize) -> Result<i32, String> {
+    fn root(&self, words: Rest, at: usize) -> Result<i32, String> {
         words.get(at).map_or(Ok(0), |word| self.world.member(word))
     }
 
     /// Of an element of the type at a position, where there is one.
-    fn bytes_of(&self, words: Words, at: usize) -> Result<i64, String> {
-        let Some(word) = words.get(at) else {
-            return Ok(self.element);
-        };
-        let most = TYPE_BYTES.len() as i64 - 1;
-        Ok(TYPE_BYTES[whole_number(word, 0, most, "a type")? as usize])
+    fn bytes_of(&self, words: Rest, at: usize) -> Result<i64, String> {
+        words
+            .get(at)
+            .map_or(Ok(self.element), |word| World::bytes_of(word))
     }
 }

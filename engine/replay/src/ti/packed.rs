@@ -38,6 +38,8 @@ pub struct Packed {
     compute_ns: u64,
     free: Vec<i32>,
     next: i32,
+    begins_next: bool,
+    begun: Option<i32>,
 }
 
 impl Packed {
@@ -46,19 +48,39 @@ impl Packed {
         self.compute_ns = self.compute_ns.saturating_add(ns);
     }
 
-    /// A call that begins no request.
+    /// A call that begins no request, unless it was said that it does.
     pub(super) fn call(&mut self, row: Row, list: &[i64]) {
-        self.push(row, NONE, list);
+        if std::mem::take(&mut self.begins_next) {
+            let request = self.request();
+            self.push(row, request, list);
+            self.begun = Some(request);
+        } else {
+            self.push(row, NONE, list);
+        }
+    }
+
+    /// Whether the next call begins a request.
+    pub(super) fn begins_next(&mut self, begins: bool) {
+        self.begins_next = begins;
+    }
+
+    /// The request that such a call has begun.
+    pub(super) fn begun(&mut self) -> Option<i32> {
+        self.begun.take()
     }
 
     /// A call that begins a request, and its number.
     pub(super) fn begin(&mut self, row: Row) -> i32 {
-        let request = self.free.pop().unwrap_or_else(|| {
-            self.next += 1;
-            self.next - 1
-        });
+        let request = self.request();
         self.push(row, request, &[]);
         request
+    }
+
+    fn request(&mut self) -> i32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.next += 1;
+            self.next - 1
+        })
     }
 
     /// Wait for requests; their numbers are used again.

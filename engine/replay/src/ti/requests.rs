@@ -2,13 +2,17 @@
 
 use std::collections::VecDeque;
 
-use super::calls::World;
+use super::calls::{World, is_begun};
+use super::smpi::UNDEFINED;
 use super::words::need;
-use super::{Line, Refusal};
+use super::{Line, Refusal, Words};
 use crate::hash::FastMap;
 
 /// Sender, receiver and tag.
 type Key = (i32, i32, i32);
+
+/// The key of all requests of collective calls: SMPI gives each of them a tag that only its end has.
+const OF_COLLECTIVES: Key = (i32::MIN, i32::MIN, i32::MIN);
 
 #[derive(Copy, Clone, Default)]
 struct Pending {
@@ -35,10 +39,10 @@ struct Open {
 /// A line whose words are wrong.
 pub(super) fn ended(world: World, lines: &[Line<'_>]) -> Result<Vec<(usize, usize)>, Refusal> {
     let mut open = Open::default();
-    let mut words = Vec::new();
+    let mut words = Words::default();
     for (at, line) in lines.iter().enumerate() {
-        let verb = line.split(&mut words);
-        open.follow(world, at, verb, &words)
+        line.split(&mut words);
+        open.follow(world, at, &words.verb, &words.rest)
             .map_err(|sentence| line.refuse(sentence))?;
     }
     for (number, pending) in open.requests.iter().enumerate() {
@@ -59,23 +63,27 @@ impl Open {
         words: &[&[u8]],
     ) -> Result<(), String> {
         match verb {
-            b"isend" | b"irecv" => {
+            b"irecv" => {
                 need(words, 3, usize::MAX)?;
-                let (peer, tag) = (world.peer(words[0])?, world.tag(words[1])?);
-                let own = world.rank as i32;
-                self.begin(if verb == b"isend" {
-                    (own, peer, tag)
-                } else {
-                    (peer, own, tag)
-                });
+                let source = world.source_of_request(words[0])?;
+                self.begin((source, world.rank as i32, world.tag(words[1])?));
+            }
+            b"isend" | b"issend" | b"ibsend" => {
+                need(words, 3, usize::MAX)?;
+                let (target, tag) = (world.target(words[0])?, world.tag(words[1])?);
+                self.begin((world.rank as i32, target, tag));
             }
             b"wait" | b"test" => {
                 need(words, 3, 3)?;
-                let key = (
-                    world.peer(words[0])?,
-                    world.peer(words[1])?,
-                    world.tag(words[2])?,
-                );
+                let key = if words[..2] == [UNDEFINED; 2] {
+                    OF_COLLECTIVES
+                } else {
+                    (
+                        world.source_of_request(words[0])?,
+                        world.target(words[1])?,
+                        world.tag(words[2])?,
+                    )
+                };
                 let Some(&key) = self.keys.get(&key) else {
                     return Ok(()); // a test before found it complete
                 };
@@ -88,6 +96,7 @@ impl Open {
                 }
             }
             b"waitall" => self.end_all(at),
+            _ if is_begun(verb) => self.begin(OF_COLLECTIVES),
             _ => {}
         }
         Ok(())
