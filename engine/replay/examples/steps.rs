@@ -9,7 +9,7 @@
 use replay::collectives::{
     Algorithm, Collective, Kind, Library, Nodes, Shape, algorithm, steps_by,
 };
-use replay::step::Step;
+use replay::step::{Step, Steps};
 use std::fmt::Write;
 use std::io::{self, BufRead};
 use std::sync::Arc;
@@ -61,14 +61,23 @@ fn answer(line: &str) -> String {
     for rank in 0..call.ranks {
         text.push(';');
         let of_rank = of_rank(&call, sizes.as_deref(), rank);
-        let steps = steps_by(chosen, library, &of_rank, rank).expect("one of the operation's");
-        for step in steps {
-            if let Step::Send { to, bytes, .. } = step {
-                write!(text, "{to}:{bytes} ").expect("a string takes everything");
-            }
-        }
+        let mut steps = steps_by(chosen, library, &of_rank, rank).expect("one of the operation's");
+        write_sends(&mut text, &mut steps);
     }
     text
+}
+
+/// The sends of a rank, with those of a part where it begins it.
+fn write_sends(text: &mut String, steps: &mut Steps) {
+    while let Some(step) = steps.next() {
+        match step {
+            Step::Send { to, bytes, .. } => {
+                write!(text, "{to}:{bytes} ").expect("a string takes everything");
+            }
+            Step::Begin => write_sends(text, &mut steps.part()),
+            _ => {}
+        }
+    }
 }
 
 fn named(name: &str) -> Algorithm {

@@ -205,7 +205,7 @@ pub(crate) enum Waits {
     Step(u32),
 }
 
-/// A collective call of one rank.
+/// A collective call of one rank, or a part of one.
 pub(crate) struct Call {
     pub(crate) kind: Kind,
     pub(crate) rank: u32,
@@ -221,15 +221,30 @@ pub(crate) struct Call {
     pub(crate) step: u32,
     /// A bit for each step that is complete.
     pub(crate) done: Vec<u64>,
-    /// Sends and receives begun that are not complete.
+    /// Sends, receives and parts begun that are not complete.
     pub(crate) open: u32,
     pub(crate) waits: Waits,
     pub(crate) path: Path,
-    /// What it completes in the rank.
-    pub(crate) slot: u32,
+    /// What it completes in the rank, or in the call that it is a part of.
+    pub(crate) completes: Target,
 }
 
 impl Call {
+    /// The part that its last step began.
+    pub(crate) fn part(&mut self, completes: Target) -> Self {
+        Self {
+            members: Arc::clone(&self.members),
+            steps: self.steps.part(),
+            held: None,
+            step: 0,
+            done: Vec::new(),
+            open: 0,
+            waits: Waits::Nothing,
+            completes,
+            ..*self
+        }
+    }
+
     pub(crate) fn is_done(&self, step: u32) -> bool {
         let word = self.done.get(step as usize / 64).copied().unwrap_or(0);
         word >> (step % 64) & 1 != 0

@@ -38,7 +38,10 @@ impl Replay {
             open: 0,
             waits: Waits::Nothing,
             path,
-            slot,
+            completes: Target {
+                owner: Owner::Rank(rank),
+                slot,
+            },
         });
         self.run_call(call);
     }
@@ -67,13 +70,9 @@ impl Replay {
                 call.waits = Waits::All;
                 return None;
             }
-            let target = Target {
-                owner: Owner::Rank(rank),
-                slot: call.slot,
-            };
-            let path = call.path;
+            let (completes, path) = (call.completes, call.path);
             self.calls.remove(number);
-            self.complete(target, Some(path));
+            self.complete(completes, Some(path));
             return None;
         };
         if matches!(step, Step::Send { .. }) {
@@ -122,6 +121,12 @@ impl Replay {
                 return false;
             }
             Step::WaitFor { .. } | Step::Wait => {}
+            Step::Begin => {
+                call.open += 1;
+                let part = call.part(target);
+                let part = self.calls.put(part);
+                self.run_call(part);
+            }
             Step::Combine { bytes } => {
                 let ticks = whole(self.hosts.costs.combine_byte * bytes as f64);
                 let own = &mut self.ranks[call.rank as usize];

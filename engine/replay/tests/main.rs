@@ -5,6 +5,7 @@ mod collectives;
 mod jobs;
 mod laws;
 mod matching;
+mod pipelines;
 mod rendezvous;
 mod support;
 mod ti;

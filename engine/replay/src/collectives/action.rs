@@ -1,6 +1,6 @@
 //! What the algorithms are written in: blocking and begun messages, and waits by request, as in MPI's own sources.
 
-use crate::step::{Step, Steps};
+use crate::step::{Plan, Step, Steps};
 
 /// The other rank, bytes, and the tag of a message.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,6 @@ impl Message {
 pub(super) type Request = usize;
 
 /// A small step of an algorithm.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// Send, and wait until the buffer is free.
     Send(Message),
@@ -29,8 +28,10 @@ pub(super) enum Action {
     StartSend(Message, Request),
     StartReceive(Message, Request),
     Wait(Request),
-    /// Wait for all that was begun in this call.
+    /// Wait for all that was begun in this call, or in this part of one.
     WaitAll,
+    /// Begin a part, which acts beside what follows here.
+    Begin(Actions),
     /// A reduction's operation on so many bytes.
     Combine(u64),
 }
@@ -59,6 +60,19 @@ pub(super) fn list(actions: Vec<Action>) -> Actions {
     Box::new(actions.into_iter())
 }
 
+/// Parts that are begun, beside them the others, one after the other, and the end of all. What has nothing beside it need not
+/// be begun.
+pub(super) fn beside(mut begun: Vec<Actions>, blocking: Vec<Actions>) -> Actions {
+    if !blocking.is_empty() {
+        begun.push(Box::new(blocking.into_iter().flatten()));
+    }
+    if begun.len() < 2 {
+        return begun.pop().unwrap_or_else(nothing);
+    }
+    let begun = begun.into_iter().map(Action::Begin);
+    Box::new(begun.chain([Action::WaitAll]))
+}
+
 /// One collective after the other within a call. Tags of `second` follow those of `first`, which are below [`TAGS`].
 pub(super) fn then(first: Actions, second: Actions) -> Actions {
     Box::new(first.chain(renamed(second, |peer| peer, TAGS)))
@@ -70,15 +84,17 @@ pub(super) const TAGS: u32 = 1 << 24;
 /// The same actions with other names of ranks, and later tags.
 pub(super) fn renamed(
     actions: Actions,
-    peer: impl Fn(u32) -> u32 + Send + 'static,
+    peer: impl Fn(u32) -> u32 + Clone + Send + 'static,
     later: u32,
 ) -> Actions {
-    let message = move |m: Message| Message::new(peer(m.peer), m.bytes, m.tag.wrapping_add(later));
+    let named = peer.clone();
+    let message = move |m: Message| Message::new(named(m.peer), m.bytes, m.tag.wrapping_add(later));
     Box::new(actions.map(move |action| match action {
         Action::Send(m) => Action::Send(message(m)),
         Action::Receive(m) => Action::Receive(message(m)),
         Action::StartSend(m, request) => Action::StartSend(message(m), request),
         Action::StartReceive(m, request) => Action::StartReceive(message(m), request),
+        Action::Begin(part) => Action::Begin(renamed(part, peer.clone(), later)),
         Action::Wait(_) | Action::WaitAll | Action::Combine(_) => action,
     }))
 }
@@ -90,6 +106,7 @@ pub(super) fn steps(actions: Actions) -> Steps {
         number: 0,
         blocking: false,
         begun: Vec::new(),
+        part: nothing(),
     })
 }
 
@@ -101,6 +118,8 @@ struct Numbered {
     blocking: bool,
     /// The step that began each request.
     begun: Vec<u32>,
+    /// What the last step began.
+    part: Actions,
 }
 
 impl Numbered {
@@ -124,7 +143,7 @@ impl Iterator for Numbered {
             let action = self
                 .actions
                 .by_ref()
-                .find(|action| *action != Action::Combine(0))?;
+                .find(|action| !matches!(action, Action::Combine(0)))?;
             self.blocking = matches!(action, Action::Send(_) | Action::Receive(_));
             if let Action::StartSend(_, request) | Action::StartReceive(_, request) = action {
                 self.remember(request);
@@ -144,10 +163,20 @@ impl Iterator for Numbered {
                     step: self.begun[request],
                 },
                 Action::WaitAll => Step::Wait,
+                Action::Begin(part) => {
+                    self.part = part;
+                    Step::Begin
+                }
                 Action::Combine(bytes) => Step::Combine { bytes },
             }
         };
         self.number += 1;
         Some(step)
+    }
+}
+
+impl Plan for Numbered {
+    fn part(&mut self) -> Steps {
+        steps(std::mem::replace(&mut self.part, nothing()))
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn actions(call: &Call) -> Option<Actions> {
                 Message::new(1 - rank, blocks.of(rank), 0),
                 Message::new(1 - rank, blocks.of(1 - rank), 0),
             )
-            .to_vec(),
+            .into(),
         ),
         Algorithm::NonOverlapping => gathered_and_sent(call, &blocks),
         _ => return None,

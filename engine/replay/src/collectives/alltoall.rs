@@ -17,7 +17,7 @@ pub(super) fn actions(call: &Call) -> Option<Actions> {
         Algorithm::Bruck => bruck(ranks, call.rank, call.collective.bytes),
         Algorithm::TwoRanks if ranks == 2 => {
             let sent = Message::new(1 - call.rank, call.collective.bytes, 0);
-            list(exchange(sent, sent).to_vec())
+            list(exchange(sent, sent).into())
         }
         Algorithm::InPlace => pairs.in_place(),
         Algorithm::InPlaceByRank => pairs.in_place_by_rank(),

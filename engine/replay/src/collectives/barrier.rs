@@ -9,7 +9,7 @@ pub(super) fn actions(call: &Call) -> Option<Actions> {
     Some(match call.algorithm {
         Algorithm::Linear => linear(ranks, rank),
         Algorithm::TwoRanks if ranks == 2 => {
-            list(exchange(empty(1 - rank, 0), empty(1 - rank, 0)).to_vec())
+            list(exchange(empty(1 - rank, 0), empty(1 - rank, 0)).into())
         }
         Algorithm::RecursiveDoubling => doubling(ranks, rank),
         Algorithm::Bruck => Box::new(distances(ranks).flat_map(move |(round, distance)| {
@@ -56,7 +56,7 @@ fn doubling(ranks: u32, rank: u32) -> Actions {
     if rank >= left {
         let partner = rank - left;
         // The answer comes when the others are through.
-        return list(exchange(empty(partner, 0), empty(partner, 1)).to_vec());
+        return list(exchange(empty(partner, 0), empty(partner, 1)).into());
     }
     let partner = (rank + left < ranks).then_some(rank + left);
     let rounds = distances(left).flat_map(move |(round, distance)| {

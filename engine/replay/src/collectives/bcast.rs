@@ -184,7 +184,7 @@ impl Halves {
             };
             let sent = Message::new(pair, self.bytes[side], tag);
             let received = Message::new(pair, self.bytes[1 - side], tag);
-            list(exchange(sent, received).to_vec())
+            list(exchange(sent, received).into())
         }
     }
 }

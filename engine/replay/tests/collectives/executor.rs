@@ -57,37 +57,51 @@ impl Known {
 
 /// One half of a message.
 struct Half {
+    strand: usize,
     step: u32,
     bytes: u64,
     known: Option<Known>,
 }
 
-struct Rank {
+/// The steps of a rank, or of a part that it began.
+struct Strand {
+    rank: u32,
+    /// The strand that began it, and in which step.
+    begun: Option<(usize, u32)>,
     steps: Steps,
     next: u32,
-    /// Steps that began a message which nobody waited for yet: whether it is complete, and what came.
+    /// Steps that began something which nobody waited for yet: whether it is complete, and what came.
     open: HashMap<u32, (bool, Option<Known>)>,
     blocked: Option<Step>,
     done: bool,
+}
+
+impl Strand {
+    fn new(rank: u32, steps: Steps, begun: Option<(usize, u32)>) -> Self {
+        Self {
+            rank,
+            begun,
+            steps,
+            next: 0,
+            open: HashMap::new(),
+            blocked: None,
+            done: false,
+        }
+    }
 }
 
 /// Execute a call.
 ///
 /// # Panics
 ///
-/// If it does not end, a message does not match or in other bytes, a tag is used twice between two ranks or in another
-/// order than receives are posted (MPI libraries use one tag), or nobody waits for a message.
+/// If it does not end, a message does not match or in other bytes, a tag is used twice between two ranks or, between two
+/// strands, in another order than receives are posted (MPI libraries use one tag), or nobody waits for a message or a part.
 pub fn run(ranks: u32, steps: impl Fn(u32) -> Steps) -> Outcome {
-    let mut all: Vec<Rank> = (0..ranks)
-        .map(|rank| Rank {
-            steps: steps(rank),
-            next: 0,
-            open: HashMap::new(),
-            blocked: None,
-            done: false,
-        })
-        .collect();
     let mut calls = Calls {
+        strands: (0..ranks)
+            .map(|rank| Strand::new(rank, steps(rank), None))
+            .collect(),
+        ready: (0..ranks as usize).rev().collect(),
         waiting: HashMap::new(),
         tags: HashMap::new(),
         outcome: Outcome {
@@ -98,99 +112,145 @@ pub fn run(ranks: u32, steps: impl Fn(u32) -> Steps) -> Outcome {
             known: (0..ranks).map(|rank| Known::only(rank, ranks)).collect(),
         },
     };
-    let mut ready: Vec<u32> = (0..ranks).rev().collect();
-    while let Some(rank) = ready.pop() {
-        calls.advance(&mut all, rank, &mut ready);
+    while let Some(strand) = calls.ready.pop() {
+        calls.advance(strand);
     }
-    for (rank, state) in all.iter().enumerate() {
+    for strand in &calls.strands {
+        let rank = strand.rank;
         assert!(
-            state.done,
+            strand.done,
             "rank {rank} waits for ever: {:?}",
-            state.blocked
+            strand.blocked
         );
         assert!(
-            state.open.is_empty(),
+            strand.open.is_empty(),
             "rank {rank} leaves {:?}",
-            state.open.keys()
+            strand.open.keys()
         );
     }
     assert!(
         calls.waiting.is_empty(),
         "messages without their other half"
     );
-    for (pair, [sent, received]) in calls.tags {
-        assert_eq!(
-            sent, received,
-            "tags of {pair:?} in the order of sends and receives"
-        );
-        let mut once = sent.clone();
-        once.sort_unstable();
-        once.dedup();
-        assert_eq!(once.len(), sent.len(), "tags of {pair:?} are used once");
+    for (pair, sides) in &calls.tags {
+        assert_in_order(*pair, sides);
     }
     calls.outcome
 }
 
+/// Between two ranks every tag is used once, and between two of their strands in one order. Sides are what is sent and
+/// received, each the tags and strands in order.
+fn assert_in_order(pair: (u32, u32), [sent, received]: &[Vec<(u32, usize)>; 2]) {
+    let places: HashMap<u32, (usize, usize)> = received
+        .iter()
+        .enumerate()
+        .map(|(place, &(tag, strand))| (tag, (strand, place)))
+        .collect();
+    assert_eq!(
+        (places.len(), received.len()),
+        (sent.len(), sent.len()),
+        "tags of {pair:?} are used once"
+    );
+    let mut last: HashMap<(usize, usize), usize> = HashMap::new();
+    for &(tag, from) in sent {
+        let (to, place) = places[&tag];
+        let before = last.insert((from, to), place);
+        assert!(
+            before.is_none_or(|before| before < place),
+            "tags of {pair:?} in the order of sends and receives: {sent:?}, {received:?}"
+        );
+    }
+}
+
 struct Calls {
+    strands: Vec<Strand>,
+    /// Strands that may go on.
+    ready: Vec<usize>,
     /// Halves that came first: by sender, receiver, tag, and whether it is the send.
     waiting: HashMap<(u32, u32, u32, bool), Half>,
-    /// Tags of sends and receives by pair.
-    tags: HashMap<(u32, u32), [Vec<u32>; 2]>,
+    /// Tags of sends and receives by pair, with the strands that began them.
+    tags: HashMap<(u32, u32), [Vec<(u32, usize)>; 2]>,
     outcome: Outcome,
 }
 
 impl Calls {
-    fn advance(&mut self, all: &mut [Rank], rank: u32, ready: &mut Vec<u32>) {
-        loop {
-            let state = &mut all[rank as usize];
-            let Some(step) = state.blocked.take().or_else(|| state.steps.next()) else {
-                state.done = true;
+    fn advance(&mut self, own: usize) {
+        while let Some(step) = self.next(own) {
+            if !self.take(own, step) {
+                self.strands[own].blocked = Some(step);
                 return;
-            };
-            match step {
-                Step::Send { to, bytes, tag } => {
-                    let (messages, sum) = &mut self.outcome.sent[rank as usize];
-                    (*messages, *sum) = (*messages + 1, *sum + bytes);
-                    let pair = self.outcome.pairs.entry((rank, to)).or_default();
-                    *pair = (pair.0 + 1, pair.1 + bytes);
-                    let known = Some(self.outcome.known[rank as usize].clone());
-                    self.begin(all, (rank, to, tag), true, bytes, known, ready);
-                }
-                Step::Receive { from, bytes, tag } => {
-                    let (messages, sum) = &mut self.outcome.received[rank as usize];
-                    (*messages, *sum) = (*messages + 1, *sum + bytes);
-                    self.begin(all, (from, rank, tag), false, bytes, None, ready);
-                }
-                Step::WaitFor { step: number } => {
-                    let open = state
-                        .open
-                        .get(&number)
-                        .expect("a begun message, waited for once");
-                    if !open.0 {
-                        state.blocked = Some(step);
-                        return;
-                    }
-                    let (_, known) = state.open.remove(&number).expect("just found");
-                    self.learn(rank, known);
-                    state.next += 1;
-                }
-                Step::Wait => {
-                    if state.open.values().any(|open| !open.0) {
-                        state.blocked = Some(step);
-                        return;
-                    }
-                    for (_, known) in std::mem::take(&mut state.open).into_values() {
-                        self.learn(rank, known);
-                    }
-                    state.next += 1;
-                }
-                Step::Combine { bytes } => {
-                    assert_ne!(bytes, 0, "nothing to combine");
-                    self.outcome.combined[rank as usize] += bytes;
-                    state.next += 1;
-                }
             }
         }
+    }
+
+    /// The next step; none at the end, of which the strand that began this one hears.
+    fn next(&mut self, own: usize) -> Option<Step> {
+        let strand = &mut self.strands[own];
+        if strand.done {
+            return None;
+        }
+        let step = strand.blocked.take().or_else(|| strand.steps.next());
+        strand.done = step.is_none();
+        if let (true, Some((other, step))) = (strand.done, strand.begun) {
+            self.strands[other].open.insert(step, (true, None));
+            self.ready.push(other);
+        }
+        step
+    }
+
+    /// Whether a step is taken, and not one that waits.
+    fn take(&mut self, own: usize, step: Step) -> bool {
+        let strand = &mut self.strands[own];
+        let rank = strand.rank;
+        match step {
+            Step::Send { to, bytes, tag } => {
+                let (messages, sum) = &mut self.outcome.sent[rank as usize];
+                (*messages, *sum) = (*messages + 1, *sum + bytes);
+                let pair = self.outcome.pairs.entry((rank, to)).or_default();
+                *pair = (pair.0 + 1, pair.1 + bytes);
+                let known = Some(self.outcome.known[rank as usize].clone());
+                self.begin(own, (rank, to, tag, true), bytes, known);
+            }
+            Step::Receive { from, bytes, tag } => {
+                let (messages, sum) = &mut self.outcome.received[rank as usize];
+                (*messages, *sum) = (*messages + 1, *sum + bytes);
+                self.begin(own, (from, rank, tag, false), bytes, None);
+            }
+            Step::Begin => {
+                let part = Strand::new(rank, strand.steps.part(), Some((own, strand.next)));
+                strand.open.insert(strand.next, (false, None));
+                strand.next += 1;
+                self.ready.push(self.strands.len());
+                self.strands.push(part);
+            }
+            Step::WaitFor { step } => {
+                let open = strand
+                    .open
+                    .get(&step)
+                    .expect("a begun message, waited for once");
+                if !open.0 {
+                    return false;
+                }
+                let (_, known) = strand.open.remove(&step).expect("just found");
+                strand.next += 1;
+                self.learn(rank, known);
+            }
+            Step::Wait => {
+                if strand.open.values().any(|open| !open.0) {
+                    return false;
+                }
+                strand.next += 1;
+                for (_, known) in std::mem::take(&mut strand.open).into_values() {
+                    self.learn(rank, known);
+                }
+            }
+            Step::Combine { bytes } => {
+                assert_ne!(bytes, 0, "nothing to combine");
+                strand.next += 1;
+                self.outcome.combined[rank as usize] += bytes;
+            }
+        }
+        true
     }
 
     fn learn(&mut self, rank: u32, known: Option<Known>) {
@@ -199,23 +259,27 @@ impl Calls {
         }
     }
 
+    /// A half of a message: its sender, receiver, tag, and whether it is the send.
     fn begin(
         &mut self,
-        all: &mut [Rank],
-        (from, to, tag): (u32, u32, u32),
-        is_send: bool,
+        own: usize,
+        (from, to, tag, is_send): (u32, u32, u32, bool),
         bytes: u64,
         known: Option<Known>,
-        ready: &mut Vec<u32>,
     ) {
         assert!(from != to, "a message of {from} to itself");
-        let (own, other) = if is_send { (from, to) } else { (to, from) };
-        self.tags.entry((from, to)).or_default()[usize::from(!is_send)].push(tag);
-        let step = all[own as usize].next;
-        all[own as usize].next += 1;
+        let side = usize::from(!is_send);
+        self.tags.entry((from, to)).or_default()[side].push((tag, own));
+        let step = self.strands[own].next;
+        self.strands[own].next += 1;
         let Some(half) = self.waiting.remove(&(from, to, tag, !is_send)) else {
-            all[own as usize].open.insert(step, (false, None));
-            let half = Half { step, bytes, known };
+            self.strands[own].open.insert(step, (false, None));
+            let half = Half {
+                strand: own,
+                step,
+                bytes,
+                known,
+            };
             let before = self.waiting.insert((from, to, tag, is_send), half);
             assert!(
                 before.is_none(),
@@ -229,10 +293,9 @@ impl Calls {
         } else {
             (half.known, None)
         };
-        all[own as usize].open.insert(step, (true, for_own));
-        all[other as usize]
-            .open
-            .insert(half.step, (true, for_other));
-        ready.push(other);
+        self.strands[own].open.insert(step, (true, for_own));
+        let other = &mut self.strands[half.strand];
+        other.open.insert(half.step, (true, for_other));
+        self.ready.push(half.strand);
     }
 }

@@ -2,8 +2,13 @@
 
 use super::{Outcome, run_all};
 use proptest::prelude::*;
-use replay::collectives::{Algorithm, Collective, Kind, Library, Nodes, algorithm};
+use replay::collectives::{Algorithm, Collective, Kind, Library, Nodes, algorithm, steps};
+use replay::step::Step;
+use std::collections::HashMap;
 use std::sync::Arc;
+
+/// Bytes of a segment.
+const SEGMENT: u64 = 65_536;
 
 const HANDLED: [Kind; 7] = [
     Kind::Barrier,
@@ -117,6 +122,32 @@ fn nodes_exchange_what_open_mpi_sends() {
     assert_eq!(two.pairs[&(4, 0)], (8, whole), "a chain of 8 KiB");
 }
 
+/// Which ranks begin parts of a call.
+fn beginners(call: &Collective) -> Vec<u32> {
+    let begins = |&rank: &u32| {
+        let mut steps = steps(Library::OpenMpi50, call, rank);
+        steps.any(|step| step == Step::Begin)
+    };
+    (0..call.ranks).filter(begins).collect()
+}
+
+#[test]
+fn leaders_begin_parts_from_the_second_segment_on() {
+    let nodes: Vec<u32> = (0..12).map(|rank| rank / 4).collect();
+    for kind in HANDLED {
+        let segmented = [Kind::Bcast, Kind::Reduce, Kind::Allreduce].contains(&kind);
+        for (bytes, segments) in [(65_535, 1), (65_536, 1), (65_537, 2), (400_000, 7)] {
+            let begin = beginners(&call(kind, &nodes, bytes));
+            let wanted: &[u32] = if segmented && segments > 1 {
+                &[0, 4, 8]
+            } else {
+                &[]
+            };
+            assert_eq!(begin, wanted, "{kind:?} of {bytes}");
+        }
+    }
+}
+
 fn placed() -> impl Strategy<Value = Vec<u32>> {
     let even = (2..5u32, 1..7u32).prop_flat_map(|(nodes, each)| {
         let blocks: Vec<u32> = (0..nodes * each).map(|rank| rank / each).collect();
@@ -155,5 +186,33 @@ proptest! {
         if kind == Kind::Reduce {
             prop_assert_eq!(outcome.combined(), bytes * u64::from(call.ranks - 1));
         }
+    }
+    /// The segments of a reduce or allreduce send what calls of their own would; of a bcast the first goes by another
+    /// algorithm, and all others alike.
+    #[test]
+    fn segments_send_what_they_would_alone(
+        nodes in placed(),
+        kind in prop::sample::select(&[Kind::Bcast, Kind::Reduce, Kind::Allreduce][..]),
+        full in 1..5u64,
+        rest in 1..8192u64,
+    ) {
+        let pairs = |bytes: u64| run_all(Library::OpenMpi50, &call(kind, &nodes, bytes)).pairs;
+        let whole = pairs(full * SEGMENT + 8 * rest);
+        let call = call(kind, &nodes, SEGMENT);
+        prop_assume!(algorithm(Library::OpenMpi50, &call) == Algorithm::Hierarchical);
+        let parts = match kind {
+            Kind::Bcast => vec![(1, pairs(SEGMENT + 8 * rest)), (full - 1, pairs(2 * SEGMENT)), (1u64.wrapping_sub(full), pairs(SEGMENT))],
+            _ => vec![(full, pairs(SEGMENT)), (1, pairs(8 * rest))],
+        };
+        let mut summed = HashMap::new();
+        for (times, part) in parts {
+            for (pair, (messages, bytes)) in part {
+                let sum: &mut (u64, u64) = summed.entry(pair).or_default();
+                sum.0 = sum.0.wrapping_add(times.wrapping_mul(messages));
+                sum.1 = sum.1.wrapping_add(times.wrapping_mul(bytes));
+            }
+        }
+        summed.retain(|_, sum| *sum != (0, 0));
+        prop_assert_eq!(whole, summed);
     }
 }
