@@ -38,7 +38,7 @@ class Policy:
 
     def shaped(self, change: Callable[[Floats], Floats | float]) -> "Policy":
         """Apply `change` to every field, whatever its shape."""
-        return Policy(*(change(np.asarray(getattr(self, one.name), dtype=float)) for one in fields(self)))
+        return Policy(*(change(np.asarray(getattr(self, field.name), dtype=float)) for field in fields(self)))
 
     @property
     def first(self) -> "Policy":

@@ -107,7 +107,7 @@ def _scale(values: Floats) -> float | None:
 
 
 def _left_out(windows: Sequence[StageWindow], number: int, members: NDArray[np.int64], scale: float) -> str:
-    others = float(np.median([windows[one].power_watt for one in members if one != number]))
+    others = float(np.median([windows[member].power_watt for member in members if member != number]))
     watt = windows[number].power_watt
     after_s = windows[number].at_s - windows[0].at_s
     return (

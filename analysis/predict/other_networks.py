@@ -113,7 +113,9 @@ def predict_topologies(
     """
     questions = [_Question.of(profile, calibration, asked, draws) for asked in what_ifs]
     return tuple(
-        _predict(profile, calibration, one, question, draws, simulated) for one in topologies for question in questions
+        _predict(profile, calibration, topology, question, draws, simulated)
+        for topology in topologies
+        for question in questions
     )
 
 

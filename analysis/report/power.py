@@ -90,9 +90,9 @@ def _sum(name: str, meters: Sequence[PowerSeries], start_ns: int) -> _Series:
     """Sum of several meters at the times of the first one, using each one's latest reading."""
     times_ns = meters[0].received_ns
     total: Floats = np.zeros(times_ns.size)
-    for one in meters:
-        place = np.searchsorted(one.received_ns, times_ns, side="right") - 1
-        total += one.power_watt[np.maximum(place, 0)]
+    for meter in meters:
+        place = np.searchsorted(meter.received_ns, times_ns, side="right") - 1
+        total += meter.power_watt[np.maximum(place, 0)]
     return _Series(name, (times_ns - start_ns) / 1e9, total)
 
 

@@ -76,7 +76,7 @@ class RunNotes:
         notes = [_read(path) for path in sorted((self._folder.path / _NOTES).glob("*.json"))]
         old = self._old()
         return (
-            *((old,) if old is not None and old.folder.name not in {one.folder.name for one in notes} else ()),
+            *((old,) if old is not None and old.folder.name not in {note.folder.name for note in notes} else ()),
             *notes,
         )
 

@@ -172,14 +172,21 @@ def digest_of(lab: Lab) -> str:
         "networks": [lab.management_network, lab.data_network],
         "way_in": lab.way_in,
         "switches": [
-            [one.name, one.family, one.model, one.address, [astuple(port) for port in one.ports], dict(one.quirks)]
-            for one in lab.switches
+            [
+                switch.name,
+                switch.family,
+                switch.model,
+                switch.address,
+                [astuple(port) for port in switch.ports],
+                dict(switch.quirks),
+            ]
+            for switch in lab.switches
         ],
         "hosts": [
-            [one.name, one.management_address, one.data_address, one.mac.hex(), *_card(one)] for one in lab.hosts
+            [host.name, host.management_address, host.data_address, host.mac.hex(), *_card(host)] for host in lab.hosts
         ],
-        "links": [astuple(one) for one in lab.links],
-        "lags": [astuple(one) for one in lab.lags],
+        "links": [astuple(link) for link in lab.links],
+        "lags": [astuple(lag) for lag in lab.lags],
     }
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode("ascii")).hexdigest()
 

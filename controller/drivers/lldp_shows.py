@@ -50,7 +50,7 @@ def _together(neighbours: tuple[Neighbour, ...]) -> Neighbour:
 
 def _one_host(neighbours: tuple[Neighbour, ...]) -> Neighbour | None:
     """A host that speaks for itself, beside the firmware of its card, which knows the card's MAC address alone."""
-    chassis = {one.chassis for one in neighbours}
+    chassis = {neighbour.chassis for neighbour in neighbours}
     names = {one.name for one in neighbours} - {""}
     spoken = [one for one in neighbours if one.port != one.chassis]
     return spoken[0] if len(chassis) == len(names) == len(spoken) == 1 else None

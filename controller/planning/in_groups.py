@@ -40,7 +40,7 @@ def _groups(topology: Topology, before: State, after: State) -> list[frozenset[s
         if old == new:
             continue
         hosts, vids = frozenset({host}), frozenset({old, new})
-        apart = [one for one in groups if one[1].isdisjoint(vids)]
+        apart = [group for group in groups if group[1].isdisjoint(vids)]
         joined = [one for one in groups if not one[1].isdisjoint(vids)]
         together = (hosts.union(*(one[0] for one in joined)), vids.union(*(one[1] for one in joined)))
         groups = [*apart, together]

@@ -105,7 +105,11 @@ def regulation_of(senders: Sequence[Senders], choice: Choice) -> Regulated:
 def covering(regulations: Mapping[str, Regulated], state: State, lab: Lab) -> dict[str, Regulated]:
     """Add to each regulation the present speeds, EEE settings and widths that another regulation changes."""
     topology, draft = Topology.of(lab), Draft(state)
-    lags = {number for one in regulations.values() for number in (*one.cables, *(one.off & topology.lags.keys()))}
+    lags = {
+        number
+        for regulation in regulations.values()
+        for number in (*regulation.cables, *(regulation.off & topology.lags.keys()))
+    }
     speeds = {number for one in regulations.values() for number in one.speed_mbps}
     sleepers = {number for one in regulations.values() for number, on in one.eee.items() if on}
 

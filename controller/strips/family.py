@@ -63,7 +63,7 @@ class StripReading:
         One of them is then misread: a total that is that of one unit of a chain, or of one inlet of two. Meters differ
         by 5 % and their steps.
         """
-        shown = [one.meter for one in self.outlets if one.meter.power_watt is not None]
+        shown = [outlet.meter for outlet in self.outlets if outlet.meter.power_watt is not None]
         if self.total.power_watt is None or not shown:
             return 0.0
         step_watt = (self.total.power_step_watt or 0.0) + sum(one.power_step_watt or 0.0 for one in shown)

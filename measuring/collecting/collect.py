@@ -261,7 +261,7 @@ class Collector:
         for sampler in self._samplers:
             sampler.thread.join()
         self._clock_watcher.join()
-        self.run.add_clocks([one.plain() for sampler in self._samplers for one in sampler.source.offsets()])
+        self.run.add_clocks([offset.plain() for sampler in self._samplers for offset in sampler.source.offsets()])
         if self._failure is None:
             self.run.event(EventKind.SAMPLING_ENDED)
 

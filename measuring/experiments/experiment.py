@@ -417,7 +417,10 @@ class Experiment(_Part):
 
     def _require_loops_fit(self) -> None:
         loops = [
-            one.loop for factor in self.factors.values() for one in factor.choices.values() if one.loop is not None
+            choice.loop
+            for factor in self.factors.values()
+            for choice in factor.choices.values()
+            if choice.loop is not None
         ]
         if loops and (self.measure.program is None or len(self.of_kind(*OF_LAB)) > 1):
             raise ValueError(

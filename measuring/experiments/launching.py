@@ -128,7 +128,7 @@ def _with_calls(
 ) -> tuple[Answer, tuple[str, ...]]:
     """The answer with what the counter of calls saw, and notes on what it did not see and somebody would miss."""
     calls = mpi_calls.read_calls(job.placement.ranks, counts) if job.counted else None
-    names = {one.name for one in answer.figures}
+    names = {figure.name for figure in answer.figures}
     if calls is None:
         missed = job.calls or (job.counted and "time" not in names)
         return answer, ((_unseen("counted and timed", job.program, facts_of),) if missed else ())

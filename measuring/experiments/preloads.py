@@ -33,12 +33,12 @@ def needed_by(preloads: Sequence[Preload], host: Host) -> tuple[dict[str, bytes]
     """Files that a node needs, by name, and the command that it runs first in their folder, if any."""
     files: dict[str, bytes] = {}
     commands = []
-    for one in preloads:
-        if (one, host) in _compiled:
-            files[one.library] = _compiled[one, host]
+    for preload in preloads:
+        if (preload, host) in _compiled:
+            files[preload.library] = _compiled[preload, host]
         else:
-            files |= one.sources()
-            commands.append(one.compile)
+            files |= preload.sources()
+            commands.append(preload.compile)
     if len(commands) < 2:
         return files, commands[0] if commands else ()
     return files, ("sh", "-c", " && ".join(map(shlex.join, commands)))
@@ -46,7 +46,7 @@ def needed_by(preloads: Sequence[Preload], host: Host) -> tuple[dict[str, bytes]
 
 def fresh_libraries(preloads: Sequence[Preload], host: Host) -> tuple[str, ...]:
     """Names of the libraries that a node compiles."""
-    return tuple(one.library for one in preloads if (one, host) not in _compiled)
+    return tuple(preload.library for preload in preloads if (preload, host) not in _compiled)
 
 
 def keep_compiled(preloads: Sequence[Preload], host: Host, files: dict[str, bytes]) -> None:
@@ -54,9 +54,9 @@ def keep_compiled(preloads: Sequence[Preload], host: Host, files: dict[str, byte
 
     Simplification: another version of MPI on the node, while this process runs, would not be noticed.
     """
-    for one in preloads:
-        if one.library in files:
-            _compiled[one, host] = files.pop(one.library)
+    for preload in preloads:
+        if preload.library in files:
+            _compiled[preload, host] = files.pop(preload.library)
 
 
 def preloading(argv: Sequence[str], preloads: Sequence[Preload]) -> tuple[str, ...]:
@@ -68,8 +68,8 @@ def preloading(argv: Sequence[str], preloads: Sequence[Preload]) -> tuple[str, .
     if not preloads:
         return tuple(argv)
     steps = [
-        f'if [ -e "$PWD/{one.library}" ]; then export {one.variable}="$PWD/{one.prefix}" '
-        f'LD_PRELOAD="$PWD/{one.library}${{LD_PRELOAD:+:$LD_PRELOAD}}"; fi; '
-        for one in reversed(preloads)
+        f'if [ -e "$PWD/{preload.library}" ]; then export {preload.variable}="$PWD/{preload.prefix}" '
+        f'LD_PRELOAD="$PWD/{preload.library}${{LD_PRELOAD:+:$LD_PRELOAD}}"; fi; '
+        for preload in reversed(preloads)
     ]
     return ("sh", "-c", "".join(steps) + 'exec "$@"', "sh", *argv)

@@ -125,7 +125,7 @@ def _looped_row(run: RunSamples, lab: Lab, compared: Comparison, watts: "Network
     by_name = {link.name: link.number for link in lab.trunks()}
     known = [(share, _levels_without(compared, [by_name[name] for name in names])) for names, share in phases.items()]
     _, longest = max(known, key=lambda phase: phase[0])
-    watt = sum(share * sum(one.watt for one in levels.values()) for share, levels in known)
+    watt = sum(share * sum(level.watt for level in levels.values()) for share, levels in known)
     candidate = Candidate(LOOPED, "", CLOSED_LOOP, longest, watt, 0.0)
     modelled = None if watts is None else watts.mean_ratio(known, compared.baseline)
     name, performance, metered, weak = _measured(run, lab, LOOPED, figure)

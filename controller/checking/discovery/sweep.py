@@ -61,4 +61,4 @@ def sweep(addresses: Sequence[str], ask: Callable[[str], _Found | None], per_s: 
         except BaseException:
             end.set()
             raise
-    return tuple(one for one in answers if one is not None)
+    return tuple(answer for answer in answers if answer is not None)

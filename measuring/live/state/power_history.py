@@ -80,7 +80,7 @@ class PowerHistory:
     def _total(self, now_ns: int) -> float | None:
         if self._expected - self._strips.keys() or not all(one.is_recent(now_ns) for one in self._strips.values()):
             return None
-        return sum(one.power_watt for one in self._strips.values()) if self._strips else None
+        return sum(strip.power_watt for strip in self._strips.values()) if self._strips else None
 
     def view(self, now_ns: int) -> PowerView:
         """The power as it is now."""
