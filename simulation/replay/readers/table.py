@@ -139,7 +139,7 @@ def _require_unpacked(path: Path) -> None:
 
 def is_recorded(files: Sequence[Path], name: str) -> bool:
     """Whether the files of a trace, or their folder, are of the recorder; `name` as for `import_trace`."""
-    return name == RECORDED or (not name and format_of(files_of(files)[0]) == RECORDED)
+    return name == RECORDED or (not name and looks_like_recorder(head_of(files_of(files)[0])))
 
 
 def import_trace(files: Sequence[Path], name: str, options: Options) -> Program:

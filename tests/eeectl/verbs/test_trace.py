@@ -40,6 +40,16 @@ def test_a_trace_becomes_a_file(folder: Path, capsys: pytest.CaptureFixture[str]
     assert "assumed: Computing" in out
 
 
+def test_a_list_of_the_ranks_files_is_imported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "0").write_text("0 init\n0 send 1 0 8\n0 finalize\n")
+    (folder / "1").write_text("1 init\n1 recv 0 0 8\n1 finalize\n")
+    (folder / "list").write_text("0\n1\n")
+    assert eeectl(["trace", "import", "list", "-o", "x"]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("x: 2 ranks, 2 calls, 1 messages")
+    assert err == ""
+
+
 def test_what_it_shows(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_program(folder / "r", ring(ranks=4, size=1 << 40, passes=1000))
     assert eeectl(["trace", "show", "r"]) == 0
