@@ -3,7 +3,7 @@
 use super::packed::{Packed, Row};
 use super::requests::ended;
 use super::smpi::{self, UNDEFINED, Undefined};
-use super::words::{duration_ns, need, shown, size, whole_number};
+use super::words::{WITHOUT_TAG, duration_ns, need, shown, size, whole_number};
 use super::{Line, Refusal, Trace, Words};
 
 /// Calls by number: `simulation/replay/calls.py` has the same.
@@ -278,10 +278,7 @@ impl Rank {
 
     fn point(&mut self, verb: &[u8], words: Rest, out: &mut Packed) -> Result<(), String> {
         if words.len() == 2 {
-            return Err(
-                "has a message without a tag, as up to SimGrid 3.19 (simgrid_convert_TI_traces adds tags)"
-                    .into(),
-            );
+            return Err(WITHOUT_TAG.into());
         }
         need(words, 3, 4)?;
         if words[2] == b"-1" {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::calls::{World, is_begun};
 use super::smpi::UNDEFINED;
-use super::words::need;
+use super::words::{WITHOUT_TAG, need};
 use super::{Line, Refusal, Words};
 use crate::hash::FastMap;
 
@@ -63,6 +63,9 @@ impl Open {
         words: &[&[u8]],
     ) -> Result<(), String> {
         match verb {
+            b"irecv" | b"isend" | b"issend" | b"ibsend" if words.len() == 2 => {
+                return Err(WITHOUT_TAG.into());
+            }
             b"irecv" => {
                 need(words, 3, usize::MAX)?;
                 let source = world.source_of_request(words[0])?;

@@ -9,6 +9,10 @@ const MOST_DIGITS: usize = 18;
 /// Characters of a word that are shown.
 const SHOWN: usize = 40;
 
+/// What is said of messages of older versions.
+pub(super) const WITHOUT_TAG: &str =
+    "has a message without a tag, as up to SimGrid 3.19 (simgrid_convert_TI_traces adds tags)";
+
 /// A word in quotes, with what cannot be printed escaped.
 pub(super) fn shown(word: &[u8]) -> String {
     let word = &word[..word.len().min(SHOWN)];

@@ -246,6 +246,7 @@ def test_sendrecv_is_both_at_once(tmp_path: Path) -> None:
     [
         ("0 jump 1", "t.txt:2 has the call 'jump', which the format does not have"),
         ("0 send 1 5", "a message without a tag, as up to SimGrid 3.19"),
+        ("0 Irecv 1 5", "a message without a tag, as up to SimGrid 3.19"),
         ("0 send 9 0 5", "'9' for a rank, which is not from 0 to 0"),
         ("0 send 0 0 -5", "'-5' for a size, which is not from 0"),
         ("0 send 0 0 nan", "'nan' for a size, which is no number"),
