@@ -111,6 +111,10 @@ impl Replay {
                 let context = call.context(from, tag);
                 let rank = call.rank;
                 self.post_half(rank, context, target);
+                // Nothing else may look after its sender: the call may post more receives, or wait.
+                if let Some(message) = self.freed.take() {
+                    self.free_sender(message);
+                }
             }
             Step::WaitFor { step } if !call.is_done(step) => {
                 call.waits = Waits::Step(step);

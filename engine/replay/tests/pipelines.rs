@@ -37,10 +37,12 @@ fn called(ranks: usize, call: u16, root: i32, bytes: u64) -> Arc<Program> {
     program(&vec![calls; ranks])
 }
 
-/// Two ranks on each of two nodes, whose memory takes so long for a byte.
+/// Two ranks on each of two nodes, whose memory takes so long for a byte. Nearly all of a segment goes with its request, as
+/// over TCP: an answer would wait behind what its own node sends.
 fn two_by_two(call: u16, bytes: u64, memory_byte: f64) -> Vec<RankResult> {
     let costs = Costs {
-        eager_bytes: 4096,
+        eager_bytes: 65_480,
+        request_carries: 65_480,
         memory_byte,
         ..free()
     };

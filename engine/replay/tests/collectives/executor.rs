@@ -138,9 +138,12 @@ pub fn run(ranks: u32, steps: impl Fn(u32) -> Steps) -> Outcome {
     calls.outcome
 }
 
+/// Tags, each with the strand that began the message.
+type Tags = Vec<(u32, usize)>;
+
 /// Between two ranks every tag is used once, and between two of their strands in one order. Sides are what is sent and
 /// received, each the tags and strands in order.
-fn assert_in_order(pair: (u32, u32), [sent, received]: &[Vec<(u32, usize)>; 2]) {
+fn assert_in_order(pair: (u32, u32), [sent, received]: &[Tags; 2]) {
     let places: HashMap<u32, (usize, usize)> = received
         .iter()
         .enumerate()
@@ -169,7 +172,7 @@ struct Calls {
     /// Halves that came first: by sender, receiver, tag, and whether it is the send.
     waiting: HashMap<(u32, u32, u32, bool), Half>,
     /// Tags of sends and receives by pair, with the strands that began them.
-    tags: HashMap<(u32, u32), [Vec<(u32, usize)>; 2]>,
+    tags: HashMap<(u32, u32), [Tags; 2]>,
     outcome: Outcome,
 }
 
