@@ -22,6 +22,8 @@ def disagreement(program: Program) -> str:
     calls = program.calls
     looped = innermost_loops(calls["call"].to_numpy()) >= 0
     collective = np.isin(calls["call"].to_numpy(), [int(call) for call in COLLECTIVES])
+    if not collective.any():
+        return ""
     elsewhere = calls.filter(pl.Series(collective & looped))["communicator"].unique()
     own = (
         calls.filter(pl.Series(collective))

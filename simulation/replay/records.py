@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from eee_testbed.simulation.replay.checks import flat_lists
+from eee_testbed.simulation.replay.checks import lists_of
 from eee_testbed.simulation.replay.program import SCHEMA, Program
 
 ROW: Final = np.dtype(
@@ -52,12 +52,12 @@ def records(program: Program) -> Records:
     rows = np.zeros(calls.height, dtype=ROW)
     for name in _PLAIN_COLUMNS:
         rows[name] = calls[name].to_numpy()
-    lengths = calls["sizes"].list.len().fill_null(0).to_numpy().astype(np.uint64)
+    lengths, numbers = lists_of(calls["sizes"])
     rows["list_length"] = lengths
     rows["list_at"] = np.cumsum(lengths) - lengths
     first: Any = np.searchsorted(calls["rank"].to_numpy(), np.arange(program.ranks + 1))
-    lists = flat_lists(calls["sizes"]).astype("<i8")
-    return Records(rows.tobytes(), first.tolist(), lists.tobytes(), [list(ranks) for ranks in program.communicators])
+    lists = numbers.astype("<i8").tobytes()
+    return Records(rows.tobytes(), first.tolist(), lists, [list(ranks) for ranks in program.communicators])
 
 
 def calls_of(rows: bytes, lists: bytes, ends: Sequence[int]) -> pl.DataFrame:
