@@ -12,6 +12,8 @@ counts no LPI and its meter is slower than a short program. The calls are replay
 * Shares of LPI and joules of the switch: of the run with EEE, from the end of MPI_Init to the last call, and of the
   replay of its own calls. Watts follow from the truth, as a calibration has them: base, ports, what remains in LPI.
 
+Hosts in lab time acknowledge each segment, where hosts of today's kernels do each second one: in the replay, too.
+
 What a message costs its sender and its receiver depends on the machine (Open MPI's numbers here have none): the same
 time for both, with which the replay without EEE takes as long as it was recorded to take. Nothing is fitted to the run
 with EEE.
@@ -56,6 +58,9 @@ from evaluation.records import Figure
 
 _MBPS: Final = 1000
 _MOST_HOST_NS: Final = 400_000.0
+_ACK_PACKETS: Final = 1
+"""A frame that hosts in lab time acknowledge (`engine/src/os/kernel_timers.rs`)."""
+
 _FITTED_NS: Final = 100.0
 """How close the cost of a message is found."""
 
@@ -231,7 +236,8 @@ def replayed_on(
     programs = description.programs
     if programs is None:
         raise LabError(f"{lab} has no programs.")
-    costs = hosts_of(programs.hosts).model_copy(update={"send_ns": host_ns, "receive_ns": host_ns})
+    changes = {"send_ns": host_ns, "receive_ns": host_ns, "ack_packets": _ACK_PACKETS}
+    costs = hosts_of(programs.hosts).model_copy(update=changes)
     changed = description.model_copy(update={"programs": programs.model_copy(update={"hosts": costs})})
     asleep = with_policy(changed, policy(programs.cycle_ns / 1e3), nodes_too=True)
     return asleep, replay(asleep, 1, sleeping=sleeping)

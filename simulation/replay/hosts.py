@@ -5,8 +5,12 @@ its reads: `pml_ob1_recvreq.c`; TraceR: `tracer-driver.C` and `examples/conf`; C
 SMPI: its configuration page; LogGOPSim: `loggopsim_cmdline.ggo`). Open MPI's processor times depend on the machine and
 are 0 in its sets: give your own.
 
+TCP's receiver acknowledges every second full segment at once (RFC 1122, 4.2.3.2), and so wakes links of hosts that have
+nothing to send. What is left of a message rides on later data or is acknowledged up to 40 ms later: that is left out,
+as is a sender whose window is full.
+
 Without a network (`log_gops`) all of a message travels at once, as in LogGOPSim: `rendezvous`, `request_byte`,
-`header_byte`, `adapter_ns` and `answer_ns` have no effect there.
+`header_byte`, `ack_byte`, `adapter_ns` and `answer_ns` have no effect there.
 
 Simplifications: ob1 announces a synchronous message below the eager limit with all its bytes. Here such a message
 follows by `rendezvous` unless `request_byte` holds it. TraceR's receiver asks for a large message as soon as it posts
@@ -29,6 +33,9 @@ Rendezvous = Literal["send", "get"]
 Ns = Annotated[float, Field(ge=0, le=1e9)]
 NsPerByte = Annotated[float, Field(ge=0, le=1e6)]
 MessageByte = Annotated[int, Field(ge=0, le=1 << 62)]
+ACK_BYTE: Final = 90
+"""Of TCP's with time stamps, on the wire: 32 bytes behind those of IP (20) and Ethernet (38, the gap included)."""
+
 _ALL_EAGER_BYTE: Final = 1 << 62
 """Bytes that no message exceeds: every message is eager."""
 
@@ -76,6 +83,12 @@ class Hosts(Part):
     header_byte: Annotated[int, Field(ge=0, le=65_535)] = 0
     """In front of every message, and of an announcement and what answers it by themselves."""
 
+    ack_byte: Annotated[int, Field(ge=0, le=65_535)] = 0
+    """Of an acknowledgement, which wakes links on its way, and takes a packet at most; 0: there are none."""
+
+    ack_packets: Annotated[int, Field(ge=1, le=1 << 20)] = 2
+    """Packets of a message that one acknowledges, when the last of them has come."""
+
     def form(self) -> Form:
         """For the engine."""
         return {
@@ -92,14 +105,16 @@ class Hosts(Part):
             "rendezvous": self.rendezvous,
             "request_carries": self.request_byte,
             "header_bytes": self.header_byte,
+            "ack_bytes": self.ack_byte,
+            "ack_packets": self.ack_packets,
         }
 
 
 HOSTS: Final[Mapping[HostsName, tuple[str, Hosts]]] = {
     "free": ("messages cost hosts nothing, and all are eager", Hosts()),
     "ompi-tcp": (
-        "Open MPI 4.1 over TCP: eager up to 65,480 bytes, which also go with an announcement",
-        Hosts(eager_byte=65_480, request_byte=65_480, header_byte=56),
+        "Open MPI 4.1 over TCP: eager up to 65,480 bytes, also with an announcement; acknowledges every second packet",
+        Hosts(eager_byte=65_480, request_byte=65_480, header_byte=56, ack_byte=ACK_BYTE),
     ),
     "ompi-openib": (
         "Open MPI 4.1 over InfiniBand (openib): eager up to 12,232 bytes; the receiver's card reads larger messages",

@@ -60,7 +60,7 @@ use state::{Links, Output, Packet, Reached, Slept, Way, outputs, room_of};
 use waiting::Queues;
 
 pub use bounded::DelayBound;
-pub use messages::Signal;
+pub use messages::{Acknowledgements, Signal};
 pub use state::LinkPolicies;
 
 /// A quotient; the usual divisors are known to the compiler, which then does not divide.
@@ -299,6 +299,28 @@ impl PacketEngine {
             let at = free.max(self.now);
             self.agenda.put(self.now, at, Event::Make { node: source });
         }
+    }
+
+    /// From now on nodes acknowledge the packets of messages that come to them; one longer than a packet is cut to it.
+    /// Acknowledgements count as packets, and their hops not in [`Self::hops`].
+    ///
+    /// # Errors
+    /// If traffic is random, or an acknowledgement is for no packet or has no flit.
+    pub fn acknowledge_messages(&mut self, how: Acknowledgements) -> Result<(), SimulationError> {
+        let Traffic::Messages(messages) = &mut self.traffic else {
+            return SimulationError::parameter("only messages are acknowledged");
+        };
+        if how.packets == 0 || how.flits == 0 {
+            return SimulationError::parameter(
+                "an acknowledgement has at least 1 flit, and is for at least 1 packet",
+            );
+        }
+        let most = self.parameters.packet_flits as u16;
+        messages.acknowledge(Acknowledgements {
+            flits: how.flits.min(most),
+            ..how
+        });
+        Ok(())
     }
 
     /// Move out what happened to messages since the last call, in order.

@@ -1,5 +1,6 @@
 //! One program for all integration tests of the crate: it is built and linked once.
 
+mod acknowledgements;
 mod adaptive;
 mod batches;
 mod consolidation;

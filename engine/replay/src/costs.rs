@@ -62,6 +62,10 @@ pub struct Costs {
     pub request_carries: u64,
     /// Bytes of a request, of each answer to one, and in front of each message.
     pub header_bytes: u64,
+    /// Bytes of an acknowledgement of packets; 0: there are none.
+    pub ack_bytes: u64,
+    /// Packets that one acknowledges.
+    pub ack_packets: u32,
 }
 
 impl Costs {

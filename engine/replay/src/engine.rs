@@ -117,15 +117,18 @@ impl Replay {
     /// Nothing runs yet.
     ///
     /// # Errors
-    /// If a cost is negative or not finite.
+    /// If a cost is negative or not finite, or an acknowledgement is for no packet.
     pub fn new(
-        transport: Transport,
+        mut transport: Transport,
         hosts: Hosts,
         nodes: u32,
         seed: u64,
     ) -> Result<Self, ReplayError> {
         if !hosts.costs.is_possible() {
             return ReplayError::parameter("a cost is negative or not finite");
+        }
+        if let Transport::Network(wires) = &mut transport {
+            wires.acknowledge(&hosts.costs)?;
         }
         let mut scheduler = Scheduler::new(nodes, seed);
         scheduler.set_cores(hosts.cores);

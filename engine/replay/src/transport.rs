@@ -1,9 +1,10 @@
 //! How bytes get from one node to another: over a simulated network, or by LogGOPS without one.
 
 use interconnect::PacketEngine;
-use interconnect::packet::Signal;
+use interconnect::packet::{Acknowledgements, Signal};
 
-use crate::costs::{behind_first, whole};
+use crate::costs::{Costs, behind_first, whole};
+use crate::error::ReplayError;
 
 /// LogGOPS without a network (Hoefler et al. 2010): the same latency between any two nodes. Times are in ticks.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -41,6 +42,20 @@ impl Wires {
     /// Flits of so many bytes; a message of none has one.
     pub(crate) fn flits(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.flit_bytes.into()).max(1)
+    }
+
+    /// Let nodes acknowledge packets, if acknowledgements have bytes.
+    pub(crate) fn acknowledge(&mut self, costs: &Costs) -> Result<(), ReplayError> {
+        if costs.ack_bytes == 0 {
+            return Ok(());
+        }
+        let how = Acknowledgements {
+            packets: costs.ack_packets,
+            flits: u16::try_from(self.flits(costs.ack_bytes)).unwrap_or(u16::MAX),
+        };
+        self.engine
+            .acknowledge_messages(how)
+            .or_else(|error| ReplayError::parameter(error.to_string()))
     }
 
     /// Simulate one cycle; what happened to messages in it is appended.

@@ -94,6 +94,14 @@ fn read() -> Costs {
     }
 }
 
+fn acknowledged() -> Costs {
+    Costs {
+        ack_bytes: 20,
+        ack_packets: 2,
+        ..rendezvous()
+    }
+}
+
 fn deep(hold: u64) -> LinkPolicy {
     LinkPolicy {
         mode: Mode::Deep,
@@ -130,7 +138,7 @@ proptest! {
     #[test]
     fn all_that_is_sent_is_received(rounds in rounds()) {
         let program = of(&rounds, 1);
-        for costs in [free(), rendezvous(), read()] {
+        for costs in [free(), rendezvous(), read(), acknowledged()] {
             for transport in [awake(hyperx(&[4], 2)), over(hyperx(&[4], 2), asleep(deep(50))), log_gops()] {
                 let mut replay = replay(transport, costs, 8, &program);
                 let ranks = finish(&mut replay);
@@ -142,7 +150,8 @@ proptest! {
                     .sum();
                 prop_assert_eq!(sent, met);
                 prop_assert!(ranks.iter().all(|rank| rank.depths.posted == 0 && rank.depths.unexpected == 0));
-                prop_assert!(network_is_clean(&replay));
+                // Nobody waits for the last acknowledgements.
+                prop_assert!(costs.ack_bytes > 0 || network_is_clean(&replay));
             }
         }
     }

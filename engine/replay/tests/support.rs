@@ -155,6 +155,8 @@ pub fn free() -> Costs {
         rendezvous: Rendezvous::Send,
         request_carries: 0,
         header_bytes: 0,
+        ack_bytes: 0,
+        ack_packets: 1,
     }
 }
 

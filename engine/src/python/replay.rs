@@ -42,6 +42,8 @@ pub struct HostCosts {
     rendezvous: String,
     request_carries: u64,
     header_bytes: u64,
+    ack_bytes: u64,
+    ack_packets: u32,
 }
 
 impl TryFrom<HostCosts> for Costs {
@@ -69,6 +71,8 @@ impl TryFrom<HostCosts> for Costs {
             rendezvous,
             request_carries: own.request_carries,
             header_bytes: own.header_bytes,
+            ack_bytes: own.ack_bytes,
+            ack_packets: own.ack_packets,
         })
     }
 }

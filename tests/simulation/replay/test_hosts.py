@@ -8,7 +8,7 @@ from eee_testbed.simulation.replay.hosts import HostsName
 from eee_testbed.simulation.replay.program import write_program
 from eee_testbed.simulation.replay.rank_calls import ProgramWriter
 from eee_testbed.simulation.replay.replayed import replay
-from tests.support.replays import described
+from tests.support.replays import DEEP, described
 
 _LATE_NS = 1_000_000
 """When the receive is posted; every eager sender is free before, and its message has come."""
@@ -50,3 +50,22 @@ def test_a_card_reads_a_large_message_of_openib(tmp_path: Path) -> None:
     # What reads it, the message, and the word that frees its sender; a flit of 16 bytes a nanosecond.
     assert 0 < receiver - _LATE_NS - (1 << 20) / 16 < 3 * _SWITCHES_NS
     assert 0 < sender - receiver < _SWITCHES_NS
+
+
+@pytest.mark.parametrize(("hosts", "packets"), [("free", 0), ("ompi-tcp", 49)])
+def test_acknowledgements_wake_the_other_direction(hosts: HostsName, packets: int, tmp_path: Path) -> None:
+    writer = ProgramWriter("one way", 2, "written by hand")
+    writer.rank(0).compute(_LATE_NS)
+    writer.rank(0).send(1, 12_744)  # with Open MPI's 56 bytes 100 packets of 8 flits of 16 bytes
+    writer.rank(1).receive(0, 12_744)
+    for rank in range(2):
+        writer.rank(rank).finish()
+    path = tmp_path / "one-way.replay"
+    write_program(path, writer.program())
+    job = {"program": {"kind": "file", "path": str(path)}, "placement": "given", "nodes": [0, 4]}
+    description = described(job, programs={"hosts": hosts}, links=DEEP, node_links=DEEP)
+    ran = replay(description, 1, sleeping=True)
+    assert ran.packets == 100 + packets
+    # The last one comes when the program has ended. Each link wakes once: from a node and to one, and the other way.
+    woken = ran.node_shares.wake * 32 * ran.run_time_s * 1e9 / DEEP["wake"]
+    assert round(woken) == (4 if packets else 2)

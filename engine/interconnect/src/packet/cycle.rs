@@ -1,6 +1,7 @@
 //! A cycle: in which order what is due takes place.
 
 use super::agenda::{Bucket, Event};
+use super::messages::Came;
 use super::state::{Packet, Reached, Way};
 use super::{PacketEngine, Traffic};
 
@@ -168,8 +169,13 @@ impl PacketEngine {
             } = *reached;
             self.measurement.interval.flits += u64::from(flits);
             if let Traffic::Messages(messages) = &mut self.traffic {
-                messages.came(origin, flits, wakes);
-                self.measurement.came(self.now, hops.into());
+                let came = messages.came(origin, flits, wakes);
+                let counts = came != Came::Acknowledgement;
+                self.measurement
+                    .came(self.now, if counts { hops.into() } else { 0 });
+                if let Came::Acknowledged(by, to) = came {
+                    self.acknowledge(by, to);
+                }
             } else {
                 let latency = (self.now as u32).wrapping_sub(origin);
                 self.measurement

@@ -4,6 +4,10 @@
 //! messages to several destinations, which only the order in which these complete could show. Packets are as long as
 //! they can be, and the last one has what is left: it takes a place of a whole packet in buffers, where a router that counts
 //! flits would fit more short packets.
+//!
+//! Nodes may acknowledge packets, as TCP does ([`Acknowledgements`]): by a packet to the sender, in front of all else that
+//! they have to send. Nobody waits for one here. A real sender stops when its window is full, which messages longer than
+//! the window would show on a path that sleeps.
 
 use crate::network::NodeId;
 use crate::prefetch::prefetch;
@@ -38,9 +42,20 @@ impl Signal {
     }
 }
 
+/// How nodes acknowledge messages.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Acknowledgements {
+    /// Packets of a message that one acknowledges; fewer at a message's end have none.
+    pub packets: u32,
+    /// Of an acknowledgement, which is one packet.
+    pub flits: u16,
+}
+
 #[derive(Copy, Clone, Debug)]
 struct Message {
+    source: NodeId,
     dest: NodeId,
+    /// [`NONE`]: an acknowledgement.
     token: u32,
     /// Whether the sender wants to hear when it has left.
     tells: bool,
@@ -48,8 +63,26 @@ struct Message {
     to_send: u64,
     /// Flits that have not arrived.
     to_come: u64,
+    /// Packets that have come and are not acknowledged.
+    open: u32,
     wakes: u16,
     next: u32,
+}
+
+impl Message {
+    const fn new((source, dest): (NodeId, NodeId), flits: u64, token: u32, tells: bool) -> Self {
+        Self {
+            source,
+            dest,
+            token,
+            tells,
+            to_send: flits,
+            to_come: flits,
+            open: 0,
+            wakes: 0,
+            next: NONE,
+        }
+    }
 }
 
 #[derive(Copy, Clone, Debug)]
@@ -66,6 +99,18 @@ pub(super) struct Messages {
     pool: Slots<Message>,
     channels: Vec<Channel>,
     signals: Vec<Signal>,
+    acknowledgements: Option<Acknowledgements>,
+}
+
+/// What a packet is that has come.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Came {
+    /// Of a message.
+    Part,
+    /// Of a message; the first node acknowledges it to the second.
+    Acknowledged(NodeId, NodeId),
+    /// An acknowledgement.
+    Acknowledgement,
 }
 
 /// A packet of a message.
@@ -87,7 +132,13 @@ impl Messages {
             pool: Slots::new(),
             channels: vec![idle; nodes as usize],
             signals: Vec::new(),
+            acknowledgements: None,
         }
+    }
+
+    /// From now on nodes acknowledge what comes.
+    pub(super) fn acknowledge(&mut self, how: Acknowledgements) {
+        self.acknowledgements = Some(how);
     }
 
     /// A node has another message to send. Whether its channel has to be asked for the next packet.
@@ -98,21 +149,31 @@ impl Messages {
         token: u32,
         tells: bool,
     ) -> bool {
-        let own = self.pool.put(Message {
-            dest,
-            token,
-            tells,
-            to_send: flits,
-            to_come: flits,
-            wakes: 0,
-            next: NONE,
-        });
+        debug_assert!(token != NONE, "this token is an acknowledgement's");
+        let own = self
+            .pool
+            .put(Message::new((source, dest), flits, token, tells));
         let channel = &mut self.channels[source as usize];
         match channel.last {
             NONE => channel.first = own,
             before => self.pool[before].next = own,
         }
         channel.last = own;
+        !std::mem::replace(&mut channel.busy, true)
+    }
+
+    /// The first node acknowledges what came from the second. Whether its channel has to be asked for the next packet.
+    pub(super) fn answer(&mut self, (from, to): (NodeId, NodeId)) -> bool {
+        let flits = self.acknowledgements.map_or(1, |how| how.flits);
+        let channel = &mut self.channels[from as usize];
+        let own = self.pool.put(Message {
+            next: channel.first,
+            ..Message::new((from, to), flits.into(), NONE, false)
+        });
+        channel.first = own;
+        if channel.last == NONE {
+            channel.last = own;
+        }
         !std::mem::replace(&mut channel.busy, true)
     }
 
@@ -163,15 +224,38 @@ impl Messages {
         self.pool.prefetch(self.channels[node as usize].first);
     }
 
-    /// So many flits of a message have come.
-    pub(super) fn came(&mut self, message: u32, flits: u16, wakes: u16) {
+    /// A packet of a message has come, of so many flits.
+    pub(super) fn came(&mut self, message: u32, flits: u16, wakes: u16) -> Came {
         let own = &mut self.pool[message];
         own.to_come -= u64::from(flits);
         own.wakes = own.wakes.max(wakes);
-        if own.to_come == 0 {
-            let Message { token, wakes, .. } = *own;
-            self.signals.push(Signal::Arrived { token, wakes });
+        own.open += 1;
+        let is_enough = |how: Acknowledgements| own.open >= how.packets;
+        let answered = self.acknowledgements.is_some_and(is_enough);
+        if answered {
+            own.open = 0;
+        }
+        let Message {
+            source,
+            dest,
+            token,
+            to_come,
+            wakes,
+            ..
+        } = *own;
+        if to_come == 0 {
             self.pool.free(message);
+        }
+        if token == NONE {
+            return Came::Acknowledgement;
+        }
+        if to_come == 0 {
+            self.signals.push(Signal::Arrived { token, wakes });
+        }
+        if answered {
+            Came::Acknowledged(dest, source)
+        } else {
+            Came::Part
         }
     }
 

@@ -52,6 +52,18 @@ impl PacketEngine {
         self.launch(node, packet);
     }
 
+    /// A node acknowledges what came to it from another in this cycle, from the next one on.
+    pub(super) fn acknowledge(&mut self, by: NodeId, to: NodeId) {
+        let Traffic::Messages(messages) = &mut self.traffic else {
+            return;
+        };
+        if messages.answer((by, to)) {
+            let free = self.outputs[self.node_output(by) as usize].free;
+            let at = free.max(self.now + 1);
+            self.agenda.put(self.now, at, Event::Make { node: by });
+        }
+    }
+
     /// Cycles to a node's next packet.
     pub(super) fn gap(&mut self) -> u64 {
         match &self.traffic {
