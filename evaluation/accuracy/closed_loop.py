@@ -33,6 +33,7 @@ from typing import Any, Final
 import polars as pl
 
 from eee_testbed.analysis.calibration import Estimate, PortPower, SwitchPower
+from eee_testbed.benchmarks.recorder.table import FOLDER
 from eee_testbed.lab.errors import LabError
 from eee_testbed.record.trials import Trial, read_trials
 from eee_testbed.simulation.description import Description, Links
@@ -296,10 +297,12 @@ def _closed(name: str, given: argparse.Namespace) -> Loop | None:
         folder = Path(scratch)
         lab, experiment = prepare(folder, given.hosts, PROGRAMS[name], given.cpu_ratio)
         live = measured(lab, experiment, given.rate, given.runs or folder)
-        valid = {one.levels["eee"]: one for one in read_trials(live.run) if one.valid}
+        trials = [one for one in read_trials(live.run) if one.valid and (one.folder / FOLDER).is_dir()]
+        valid = {one.levels["eee"]: one for one in trials}
         if not {"on", "off"} <= valid.keys():
             print(
-                f"closed_loop: {name} has no valid trials with EEE and without: try a slower --rate.", file=sys.stderr
+                f"closed_loop: {name} has no valid and recorded trials with EEE and without: try a slower --rate.",
+                file=sys.stderr,
             )
             return None
         return loop_of(name, valid["off"], valid["on"], live, folder)
