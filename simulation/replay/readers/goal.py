@@ -214,6 +214,9 @@ class _Sequence:
         self._held: dict[int, _Task] = {}
         """Tasks whose needs have all begun, and of which some have not ended, by line."""
 
+        self._order: dict[int, int] = {}
+        """By line, when a task was held."""
+
         self._left = len(tasks)
 
     def write(self) -> None:
@@ -226,30 +229,40 @@ class _Sequence:
             if not self._held:
                 line = min(task.line for task in self._tasks if not task.begun)
                 Place(self._place.path, line).refuse("depends on itself, by way of others", "make the schedule again")
-            self._wait(self._common())
-            for line, task in list(self._held.items()):
-                if all(need.ended for need in task.needs):
-                    del self._held[line]
-                    self._ready.append(task)
+            ended = self._common()
+            self._wait(ended)
+            self._release(ended)
         if rest := [task for task in self._tasks if task.request != NO_REQUEST and not task.ended]:
             self._wait(rest)
         self._calls.finish()
 
+    def _release(self, ended: Sequence[_Task]) -> None:
+        """What needed these and nothing else any more may begin, in the order in which it was held."""
+        waited = {other.line for task in ended for other in task.needed_by if other.line in self._held}
+        order = sorted(waited, key=lambda line: self._order[line])
+        for line in order:
+            if all(need.ended for need in self._held[line].needs):
+                self._ready.append(self._held.pop(line))
+
     def _common(self) -> Sequence[_Task]:
         """Requests that every task that is held needs: nothing can go on before these have ended."""
-        held = list(self._held.values())
-        common = {id(need): need for need in _open(held[0])}
-        for task in held[1:]:
+        tasks = iter(self._held.values())
+        common = {id(need): need for need in _open(next(tasks))}
+        for task in tasks:
             needed = {id(need) for need in _open(task)}
             common = {key: need for key, need in common.items() if key in needed}
+            if not common:
+                break
         if common:
             return list(common.values())
-        sends = [need for task in held for need in _open(task) if need.verb == "send"]
-        if sends:
+        every = (need for task in self._held.values() for need in _open(task))
+        send = next((need for need in every if need.verb == "send"), None)
+        if send is not None:
             self._writer.assume(
                 "Where a rank would go on in one way or another, sends are waited for in the order of the schedule."
             )
-            return sends[:1]
+            return [send]
+        held = list(self._held.values())
         one, needed = held[0], {id(need) for need in _open(held[0])}
         other = next((task for task in held if not needed & {id(need) for need in _open(task)}), held[-1])
         sentence = (
@@ -276,6 +289,7 @@ class _Sequence:
                     self._ready.append(other)
                 else:
                     self._held[other.line] = other
+                    self._order[other.line] = len(self._order)
 
     def _wait(self, tasks: Sequence[_Task]) -> None:
         self._calls.wait(*(task.request for task in tasks))
