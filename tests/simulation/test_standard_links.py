@@ -83,5 +83,5 @@ def test_a_mistake_in_a_file_has_its_line(tmp_path: Path) -> None:
 
 def test_a_study_names_the_case_whose_links_do_not_fit(tmp_path: Path) -> None:
     text = TINY.replace("{mode: deep, hold: 1000", "{phy: 200GBASE-R, mode: deep, hold: 1000")
-    with pytest.raises(ExperimentError, match=r"network ring, program stencil, links deep: links.hold: is no key"):
+    with pytest.raises(ExperimentError, match=r"network ring, program stencil, links deep: links.hold: is not a key"):
         cases_of(read_study(tiny(tmp_path, text)), tmp_path, whole=True)

@@ -73,7 +73,7 @@ impl Replay {
                 fresh = false;
                 continue;
             }
-            if matches!(call.op, Op::Send { .. }) {
+            if call.sends() {
                 if let Some(at) = self.sends_later(rank) {
                     self.go_on_at(at, rank, fresh);
                     return;
@@ -297,6 +297,17 @@ impl Rank {
 }
 
 impl Call {
+    /// Whether it sends a message: one to nobody does not.
+    const fn sends(&self) -> bool {
+        matches!(
+            self.op,
+            Op::Send {
+                channel: Some(_),
+                ..
+            }
+        )
+    }
+
     /// Without a network, whether it comes behind what waits for the processor, if it follows another call.
     const fn takes_turns(&self) -> bool {
         self.compute_ns > 0 || matches!(self.op, Op::Send { .. } | Op::Receive { .. })

@@ -112,7 +112,7 @@ def test_the_last_cable_is_left_and_hosts_links_are_refused() -> None:
         state = plan_for(Site(TRIANGLE), state, LinkOff(cable.name)).end
     with pytest.raises(PlanError, match=r"last cable of sw1:lag1--sw2:lag1 that is up: name the LAG \(sw1:lag1\)"):
         plan_for(Site(TRIANGLE), state, LinkOff(LAG.members[2].name))
-    with pytest.raises(PlanError, match="is no cable of a LAG: leave --leave out"):
+    with pytest.raises(PlanError, match="is not a cable of a LAG: leave --leave out"):
         plan_for(Site(TRIANGLE), state, LinkOff(TRIANGLE.find_link("sw3:t1").name, leave=True))
     fixed = graph_lab(2, [(0, 1)], [1, 1], lag_cables={0: 2}, switchable=False)
     with pytest.raises(PlanError, match="not switchable"):

@@ -46,7 +46,7 @@ def test_a_list_of_the_ranks_files_is_imported(folder: Path, capsys: pytest.Capt
     (folder / "list").write_text("0\n1\n")
     assert eeectl(["trace", "import", "list", "-o", "x"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("x: 2 ranks, 2 calls, 1 messages")
+    assert out.startswith("x: 2 ranks, 2 calls, 1 message, 8 B in total")
     assert err == ""
 
 

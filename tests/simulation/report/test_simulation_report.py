@@ -113,7 +113,7 @@ def test_one_simulation_has_its_models_in_one_figure(
     ("words", "sentence"),
     [
         (["ring-awake", "--calibration", "c.yaml"], "leave --calibration out"),
-        (["ring-awake", "no-run"], "name either"),
+        (["ring-awake", "no-run"], "name only one kind"),
         (["empty"], "has no points yet"),
         (["old"], "not a description of this version"),
     ],
