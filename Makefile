@@ -54,10 +54,10 @@ oldest-rust: rust-test
 
 # Without files of tests whose sources are as when they passed here.
 unit-check:
-	$(PART) "unit tests" $(UNITS) -p tests.support.unchanged -m "not lab and not alone and not slow"
+	$(PART) "unit tests" $(UNITS) -p tests.support.unchanged -m "not lab and not alone and not slow and not night"
 
 unit:
-	$(PART) "unit tests" $(UNITS) -m "not lab and not alone"
+	$(PART) "unit tests" $(UNITS) -m "not lab and not alone and not night"
 
 live:
 	$(PART) "live tests" $(LIVE) -m "lab and not alone"

@@ -28,5 +28,5 @@ run imports lint-imports --no-logo
 named=$path
 [ ! -d "eee_testbed/$path" ] || named=eee_testbed/$path # the name that it is imported by
 [[ $path == tests* ]] || run mypy mypy "$named"
-[ -z "$tests" ] || run "unit tests" pytest --quiet --no-header -n 3 --dist worksteal -m "not lab and not alone and not slow" "$tests"
+[ -z "$tests" ] || run "unit tests" pytest --quiet --no-header -n 3 --dist worksteal -m "not lab and not alone and not slow and not night" "$tests"
 exit "$status"

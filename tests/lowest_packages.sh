@@ -16,4 +16,4 @@ uv pip install --quiet --python "$work/venv" --requirements "$work/lowest.txt" h
 engine=$(compgen -G "dist/eee_engine-*_$(uname -m).whl" || echo ./engine) # that of `make dist`, else built here
 uv pip install --quiet --python "$work/venv" --no-deps "$engine" --editable .
 [ $# -gt 0 ] || set -- tests
-"$work/venv/bin/python" -m pytest --quiet --no-header -n 2 -p no:cacheprovider -m "not lab and not alone and not slow" "$@"
+"$work/venv/bin/python" -m pytest --quiet --no-header -n 2 -p no:cacheprovider -m "not lab and not alone and not slow and not night" "$@"

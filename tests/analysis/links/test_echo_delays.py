@@ -145,7 +145,7 @@ def _densities(policy: Policy, gaps_us: Floats, left_us: Floats, before_us: floa
     return density
 
 
-@law(30)
+@law(10)
 @given(seed=st.integers(0, 100_000), error_us=st.sampled_from([0.0, 0.7, 6.0]), least=st.sampled_from([0.0, 0.3]))
 def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps_and_late_frames(
     seed: int, error_us: float, least: float

@@ -56,7 +56,7 @@ def _recorded(rows: pl.DataFrame, eee: str) -> Probes:
     return Probes.of(one["sent_us"].to_numpy(), one["rtt_us"].fill_null(np.nan).to_numpy(), 122.0, one["punctual"] == 1)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_hosts_that_drift_between_trials_make_wakes_less_certain() -> None:
     """Echoes of the twin over one switch, whose wakes are 153 us. With EEE off hosts took 1 and 3 us longer.
 
@@ -70,7 +70,7 @@ def test_hosts_that_drift_between_trials_make_wakes_less_certain() -> None:
     assert fit.path_wake_us.half_width < 1
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_hosts_that_are_slower_in_one_trial_do_not_wake_fast() -> None:
     """Ports alone sleep. In the first of two trials hosts took 1.4 us longer, and 0.8 us more after long gaps."""
     random = np.random.default_rng(5)
@@ -90,7 +90,7 @@ def test_hosts_that_are_slower_in_one_trial_do_not_wake_fast() -> None:
     assert fit.groups[0].hold_us.holds(1000)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_stray_frame_does_not_make_a_second_group() -> None:
     """Echoes of the twin over a trunk whose ports alone may sleep; 1000, 182 and 60 us.
 
@@ -144,7 +144,7 @@ def test_hold_sleep_and_wake(*, paired: bool, awake: Probes) -> None:
     assert fit.explained > 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_clean_echoes_over_ports_and_cards_do_not_move_the_hold(awake: Probes) -> None:
     """Round trips that scatter by 0.5 us once gave a hold of 940 for 1000, and exchanged 60 and 16.5 us."""
     fit = fit_policy(_probe(Sleep("deep", DEEP), Sleep("deep", CARD), count=600), plain_path(), awake)
@@ -158,7 +158,7 @@ def test_clean_echoes_over_ports_and_cards_do_not_move_the_hold(awake: Probes) -
         assert _within(group.wake_us, wake_us)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("number", [0, 7])
 def test_ports_and_cards_of_one_hold_are_within_what_is_claimed(number: int) -> None:
     """A single group explains two of one hold, and so does a ridge of pairs whose corner is the truth.
@@ -174,7 +174,7 @@ def test_ports_and_cards_of_one_hold_are_within_what_is_claimed(number: int) -> 
     assert all(inside for held in line["held"].values() for inside in held), line["text"]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_rise_that_eee_does_not_make_is_no_policy() -> None:
     """On a lab whose cards could not do EEE, echoes rose after pauses; a hybrid policy was found, with evidence 33."""
     hosts = HostTime(noise_us=0.5, rise_us=6.0, rise_tau_us=900.0, step_us=4.0, step_gap_us=1650.0)

@@ -103,7 +103,7 @@ def one_hold() -> tuple[Probes, Probes]:
     return _echoes(Sleep("deep", DEEP), Sleep("deep", CARD), 3), _echoes(AWAKE, AWAKE, 2)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_known_ports_say_whose_times_are_whose(one_hold: tuple[Probes, Probes]) -> None:
     """By themselves echoes know the sum of the wakes, and little else."""
     on, off = one_hold
@@ -123,7 +123,7 @@ def test_known_ports_say_whose_times_are_whose(one_hold: tuple[Probes, Probes]) 
         assert group.hold_us.low - 0.1 <= 1000.0 <= group.hold_us.high + 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_echoes_contradict_ports_that_are_not_theirs() -> None:
     """Holds that differ show whose wake is whose nearly; ports of other times then explain the echoes far worse."""
     cards = Sleep("deep", {**CARD, "hold_us": 500.0})
@@ -187,7 +187,7 @@ def test_a_stream_that_lets_ports_sleep_says_nothing(every_us: float, *, slow: b
     assert slow_streams({"n01-n02": _policy("sw1:1", hold_us=about(10.0))}) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_known_cards_say_whose_times_are_whose(one_hold: tuple[Probes, Probes]) -> None:
     on, off = one_hold
     fit = fit_policy(on, plain_path(), off, known=Known(cards=_times(1000.0, 182.0, 16.5)))
@@ -196,7 +196,7 @@ def test_known_cards_say_whose_times_are_whose(one_hold: tuple[Probes, Probes]) 
     assert fit.groups[0].wake_us.low - 0.1 <= 60.0 <= fit.groups[0].wake_us.high + 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("card_us", [0.0, 16.5])
 def test_echoes_beside_a_stream_say_which_times_are_the_ports_in_a_lab_of_one_switch(
     tmp_path: Path, card_us: float
