@@ -162,7 +162,7 @@ def test_a_lab_that_is_used_by_hand_runs_at_the_walls_pace_and_says_so(lab: _Lab
             busy.send_signal(signal.SIGINT)
     shown = lab.tell()
     assert "1 lab seconds per real second" in shown
-    assert "nobody measures" in shown
+    assert "nothing is measured" in shown
 
 
 def test_frames_of_a_trial_are_late_by_less_than_the_bound(lab: _Lab, monkeypatch: pytest.MonkeyPatch) -> None:
