@@ -80,8 +80,7 @@ class Person:
         text = text.replace("192.0.2.0/24", f"127.{self.number}.0.0/22").replace("192.0.2.1", f"198.18.{self.number}.1")
         text = re.sub(r"(eeectl study .*) --budget \S+", r"\1 --yes --budget 1m", text)
         clock = f"eeectl lab clock {self.name}"
-        text = re.sub(r"^eeectl bench ", rf"{clock} 1/8\n\g<0>", text, flags=re.MULTILINE)
-        measuring = r"^(ansible-playbook .* (site|experiment)\.yml|eeectl study )"
+        measuring = r"^(ansible-playbook .* (site|experiment)\.yml|eeectl (bench|study) )"
         return re.sub(measuring, rf"{clock} auto\n\g<0>", text, flags=re.MULTILINE)
 
     def environment(self) -> Mapping[str, str]:
