@@ -41,7 +41,9 @@ class Expectation:
         """Read NAME[FACTOR=LEVEL,...] < VALUE UNIT; LabError, with an example, for anything else."""
         match = _FORM.fullmatch(text)
         if match is None:
-            raise LabError(f"'{text}' is not an expectation: write NAME, one of < <= > >=, and a value, such as {EXAMPLE}.")
+            raise LabError(
+                f"'{text}' is not an expectation: write NAME, one of < <= > >=, and a value, such as {EXAMPLE}."
+            )
         levels = {}
         for part in filter(None, (match["levels"] or "").split(",")):
             factor, equals, level = (word.strip() for word in part.partition("="))
