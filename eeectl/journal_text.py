@@ -10,8 +10,9 @@ from eee_testbed.controller.applying.journal import read_journal
 from eee_testbed.controller.applying.rounds import Stopped
 from eee_testbed.controller.applying.work import Work
 from eee_testbed.controller.model.state import Change
-from eee_testbed.controller.planning.plan_text import counted, target_of, words_of
+from eee_testbed.controller.planning.plan_text import target_of, words_of
 from eee_testbed.eeectl.exit_status import INTERRUPTED, Unsuccessful
+from eee_testbed.lab.counted_text import counted
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_text import print_text
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from eee_testbed.analysis.configurations import STREAM, Factors, State
+from eee_testbed.lab.counted_text import counted
 from eee_testbed.record.trial_events import Level
 
 _PLACEMENT: Final = re.compile(r"(?P<program>.+) (?P<hosts>\d+)x(?P<ranks>\d+)")
@@ -20,7 +21,7 @@ def placed(placement: str) -> str:
     if found is None:
         return placement
     hosts, ranks = int(found["hosts"]), int(found["ranks"])
-    where = f"{found['program']} on {hosts} host{'' if hosts == 1 else 's'}"
+    where = f"{found['program']} on {counted(hosts, 'host')}"
     return where if ranks < 2 else f"{where} with {ranks} ranks{'' if hosts == 1 else ' each'}"
 
 

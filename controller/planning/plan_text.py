@@ -8,6 +8,7 @@ from eee_testbed.controller.model.state import Change, PortChange, PortState, St
 from eee_testbed.controller.planning.multi_tree import Head, Room
 from eee_testbed.controller.planning.proof import ProvedPlan, ProvedRollback
 from eee_testbed.controller.planning.steps import Plan, Step
+from eee_testbed.lab.counted_text import counted
 from eee_testbed.lab.fitting_text import print_text
 from eee_testbed.lab.model import Lab
 
@@ -101,11 +102,6 @@ def _sets(change: Change, setting: str) -> bool:
             return setting == "stp"
         case _:
             return False
-
-
-def counted(count: int, what: str) -> str:
-    """A number of things in words: 1 step, 2 steps."""
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def target_of(change: Change) -> str:

@@ -22,13 +22,14 @@ from eee_testbed.controller.applying.put_back import as_it_was
 from eee_testbed.controller.applying.recover import require_same_inventory
 from eee_testbed.controller.applying.statefolder import StateFolder
 from eee_testbed.controller.model.state import State, diff
-from eee_testbed.controller.planning.plan_text import counted, print_steps
+from eee_testbed.controller.planning.plan_text import print_steps
 from eee_testbed.controller.planning.proof import ProvedRollback
 from eee_testbed.eeectl import lab_text as show
 from eee_testbed.eeectl.exit_status import DONE, REFUSED
 from eee_testbed.eeectl.interactive import ask_person, attended
 from eee_testbed.eeectl.journal_text import interruptible, journal_of, print_differences
 from eee_testbed.eeectl.lab_name import LabName, known_lab, lab_in_reach
+from eee_testbed.lab.counted_text import counted
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
 from eee_testbed.lab.fitting_text import print_text

@@ -15,6 +15,7 @@ from eee_testbed.eeectl.exit_status import DONE
 from eee_testbed.eeectl.lab_text import console
 from eee_testbed.eeectl.output_file import require_place
 from eee_testbed.eeectl.set_options import pairs
+from eee_testbed.lab.counted_text import counted
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
 from eee_testbed.lab.plain_text import one_line
@@ -77,8 +78,8 @@ def import_(
     write_program(output, program)
     found = summary_of(program)
     print(
-        f"{output}: {_counted(found.ranks, 'rank')}, {_counted(found.calls, 'call')}, "
-        f"{_counted(found.messages, 'message')}, {_bytes(found.byte)} in total; "
+        f"{output}: {counted(found.ranks, 'rank')}, {counted(round(found.calls), 'call')}, "
+        f"{counted(round(found.messages), 'message')}, {_bytes(found.byte)} in total; "
         f"`eeectl trace show {output}` shows more."
     )
     if is_recorded(files, form):
@@ -176,12 +177,12 @@ def show(file: Path, /, *, as_json: Annotated[bool, Parameter(name="--json", neg
 def _print(program: "Program", found: "Summary") -> None:
     from eee_testbed.simulation.replay.summary import SHORT_NS
 
-    communicators = _counted(found.communicators, "communicator")
-    print(f"{program.name}: {_counted(found.ranks, 'rank')}, {communicators}, {_counted(found.calls, 'call')}")
+    communicators = counted(found.communicators, "communicator")
+    print(f"{program.name}: {counted(found.ranks, 'rank')}, {communicators}, {counted(round(found.calls), 'call')}")
     print(f"from: {program.source}")
     kinds = ", ".join(f"{times:.0f} {call}" for call, times in found.by_call.items())
     print(f"calls: {kinds or 'none'}")
-    between = _counted(len(found.pairs), "pair")
+    between = counted(len(found.pairs), "pair")
     print(f"messages: {found.messages:.0f} between {between} of ranks, {_bytes(found.byte)} in total")
     if found.pairs:
         print(f"a rank sends to {_spread(found.partners)} ranks, {_spread(found.byte_by_rank, bytes_too=True)}")
@@ -203,10 +204,6 @@ def _print(program: "Program", found: "Summary") -> None:
         for one in found.collectives[:_SHOWN_COUNT]:
             table.add_row(one.call, str(one.ranks), str(one.byte), f"{one.times:.0f}")
         print_table(console(), table)
-
-
-def _counted(count: float, noun: str) -> str:
-    return f"{count:.0f} {noun}{'' if count == 1 else 's'}"
 
 
 def _shown(rows: Sequence[object]) -> str:

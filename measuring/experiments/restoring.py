@@ -17,10 +17,10 @@ from eee_testbed.controller.applying.run_notes import RunNote, RunNotes
 from eee_testbed.controller.applying.statefolder import StateFolder, digest_of
 from eee_testbed.controller.applying.work import Work
 from eee_testbed.controller.model.state import Change, State, diff
-from eee_testbed.controller.planning.plan_text import counted
 from eee_testbed.controller.planning.proof import ProvedPlan
 from eee_testbed.controller.planning.rollback import Position, Return
 from eee_testbed.controller.planning.site import management_of
+from eee_testbed.lab.counted_text import counted
 from eee_testbed.lab.errors import LabError
 from eee_testbed.measuring.experiments.restore_journal import RestoreJournal
 from eee_testbed.record.store import mark_interrupted, read_facts

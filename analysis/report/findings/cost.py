@@ -10,6 +10,7 @@ from eee_testbed.analysis.report.measure import more_blocks_command, resume_comm
 from eee_testbed.analysis.report.plain_words import placed
 from eee_testbed.analysis.report.report_data import ReportData, RunData, file_name, short_names
 from eee_testbed.analysis.report.table import number
+from eee_testbed.lab.counted_text import counted
 
 _TOPIC = "What EEE costs and saves"
 _MATTERS_PERCENT = 1.0
@@ -101,7 +102,7 @@ def _blocks(change: Change) -> str:
     count = change.time.blocks
     if 0 < count < min(len(planned), _ENOUGH_BLOCKS):
         return f"{count} of {len(planned)} blocks (in the others a state has no valid trial)"
-    return f"{count} block{'' if count == 1 else 's'}"
+    return counted(count, "block")
 
 
 def _saved(change: Change) -> str:
@@ -117,7 +118,7 @@ def _too_few(name: str, effects: Sequence[Effect]) -> str:
     saving = "" if any(effect.saved_percent is not None for effect in effects) else f" {_saving(effects)}"
     blocks = max(effect.pair.blocks for effect in effects)
     return (
-        f"{name} ran in {blocks} block{'' if blocks == 1 else 's'} in each state, so what EEE costs it is not known: "
+        f"{name} ran in {counted(blocks, 'block')} in each state, so what EEE costs it is not known: "
         f"its run times with EEE differed by {percents[0]:+.2g} to {percents[-1]:+.2g} % from those without, and "
         f"nothing shows how much of that is chance.{saving}"
     )

@@ -17,6 +17,7 @@ from eee_testbed.analysis.report.findings.finding import Finding, listed
 from eee_testbed.analysis.report.measure import probe_command, sweep_command
 from eee_testbed.analysis.report.report_data import ReportData, RunData
 from eee_testbed.analysis.run_lab import lab_of_run
+from eee_testbed.lab.counted_text import counted
 from eee_testbed.record.event_kinds import EventKind
 from eee_testbed.record.trials import Trial
 
@@ -32,7 +33,7 @@ def slept(data: ReportData) -> Finding:
     if not links:
         sentence = "Programs ran with EEE on, and no event says at which ports: see the switches with eeectl eee show."
         return Finding(_TOPIC, sentence)
-    had = f"EEE was on at {listed(links, 6)} ({len(links)} link{'' if len(links) == 1 else 's'})."
+    had = f"EEE was on at {listed(links, 6)} ({counted(len(links), 'link')})."
     shares = dict(share for run, trials in runs for share in _counted(run, trials))
     if shares:
         asleep = [f"{port} {100 * share:.2g} %" for port, share in shares.items()]

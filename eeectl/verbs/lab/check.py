@@ -16,6 +16,7 @@ from eee_testbed.controller.checking.switch_check import SwitchReport
 from eee_testbed.eeectl.lab_name import LabName, lab_operand, require_up
 from eee_testbed.eeectl.lab_text import size_text
 from eee_testbed.lab import durable
+from eee_testbed.lab.counted_text import counted
 from eee_testbed.lab.errors import LabError
 from eee_testbed.lab.fitting_table import print_table
 from eee_testbed.lab.fitting_text import print_text
@@ -71,7 +72,7 @@ def check(
     if as_json:
         print(json.dumps(_json(lab_model, report), indent=1))
     else:
-        outlets = f"{len(lab_model.outlets)} outlet{'' if len(lab_model.outlets) == 1 else 's'} in use"
+        outlets = f"{counted(len(lab_model.outlets), 'outlet')} in use"
         print_text(f"{lab_model.folder}: {size_text(lab_model)}, {outlets}; no mistake found.")
         if report is not None:
             _print(report)

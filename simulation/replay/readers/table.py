@@ -125,7 +125,7 @@ def format_of(path: Path) -> str:
     for name, one in FORMATS.items():
         if one.looks_like(head):
             return name
-    if may_be_program(path):
+    if head.startswith(_PARQUET):
         raise UnreadableFile(str(path), 0, "is a replay file already", "use it as it is")
     raise UnreadableFile(str(path), 0, "looks like none of the formats", f"say --format ({', '.join(FORMATS)})")
 

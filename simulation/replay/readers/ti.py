@@ -12,6 +12,7 @@ from typing import Final
 
 from eee_engine import TraceError, read_time_independent
 
+from eee_testbed.lab.counted_text import counted
 from eee_testbed.lab.errors import UnreadableFile
 from eee_testbed.simulation.replay.calls import COLLECTIVES
 from eee_testbed.simulation.replay.program import Program
@@ -71,5 +72,5 @@ def read_ti(files: Sequence[Path], options: Options) -> Program:
         assumed.append(
             f"Only {whole} of {ranks} ranks end with finalize: the trace may have been cut off, and is used as it is."
         )
-    source = f"SimGrid time-independent trace, {len(files)} files"
+    source = f"SimGrid time-independent trace, {counted(len(files), 'file')}"
     return Program(options.name, ranks, calls, (range(ranks),), source, tuple(assumed))
