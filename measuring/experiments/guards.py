@@ -16,6 +16,7 @@ from itertools import chain
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
+from eee_testbed.lab.counted_text import counted
 from eee_testbed.lab.errors import LabError, TwinLate
 from eee_testbed.lab.model import Link
 from eee_testbed.measuring.experiments.experiment import Guards
@@ -147,19 +148,19 @@ class GuardSink:
             return any(begun_ns <= sent_ns <= ended_ns for sent_ns, _ in polls)
 
     def undersampled(self, begun_ns: int, ended_ns: int) -> str:
-        """Which devices have too few samples within a window for its mean watts, in a clause; "" if none has.
+        """Which devices have too few samples within a window for its mean watts, in clauses; "" if none has.
 
         Strips need three readings, switches one of all their counters, as the fit of powers does. Only devices that
         have delivered any in this run.
         """
         with self._lock:
             few = [
-                f"{device} delivered {count} of {least} samples needed"
+                f"{device} answered {counted(count, 'time')} in this window, which needs {least}"
                 for table, least in _LEAST_POLLS.items()
                 for device, polls in sorted(self._polls[table].items())
                 if (count := sum(begun_ns <= sent_ns and got_ns <= ended_ns for sent_ns, got_ns in polls)) < least
             ]
-        return ", ".join(few)
+        return "; ".join(few)
 
     def take(self, batch: Batch) -> None:
         """Check the rows of a batch."""

@@ -87,9 +87,9 @@ class TrialVerdicts:
         if not few:
             return "", ()
         if self.lateness_monitor is None or not self._promised:
-            return "", (f"in its window {few} for watts: use longer windows.",)
+            return "", (f"{few}: use longer windows.",)
         self.lateness_monitor.read_slower()
-        return f"in its window {few}: lab time runs slower in such windows from then on.", ()
+        return f"{few}: lab time runs slower in later windows.", ()
 
     def shared_processors(self, done: Measured) -> Iterator[str]:
         """What would make this trial invalid on nodes of their own."""

@@ -129,14 +129,14 @@ def test_a_window_needs_three_readings_of_each_strip_and_one_of_each_switch() ->
     guard_sink.take(_ports(2.5, up=True))
     guard_sink.take(_ports(2.5, up=True, port="gi1/0/2"))  # of the same poll
     assert guard_sink.undersampled(0, 10 * _S) == ""
-    assert guard_sink.undersampled(round(1.5 * _S), 10 * _S) == "pdu1 delivered 2 of 3 samples needed"
+    assert guard_sink.undersampled(round(1.5 * _S), 10 * _S) == "pdu1 answered 2 times in this window, which needs 3"
     assert (
         guard_sink.undersampled(0, round(2.4 * _S))
-        == "pdu1 delivered 2 of 3 samples needed, sw1 delivered 0 of 1 samples needed"
+        == "pdu1 answered 2 times in this window, which needs 3; sw1 answered 0 times in this window, which needs 1"
     )
     assert (
         guard_sink.undersampled(30 * _S, 40 * _S)
-        == "pdu1 delivered 0 of 3 samples needed, sw1 delivered 0 of 1 samples needed"
+        == "pdu1 answered 0 times in this window, which needs 3; sw1 answered 0 times in this window, which needs 1"
     )
 
 

@@ -71,7 +71,7 @@ def test_a_late_trial_is_tried_again_while_retries_are_left(tmp_path: Path) -> N
     assert found == [(_LATE,), ("", f"{_LATE} It counts: its slot has no retries left.")]
 
 
-_FEW = "in its window pdu1 delivered 1 of 3 samples needed"
+_FEW = "pdu1 answered 1 time in this window, which needs 3"
 
 
 def _windows(window_s: float, told: list[str] | None) -> TrialVerdicts:
@@ -88,7 +88,7 @@ def _windows(window_s: float, told: list[str] | None) -> TrialVerdicts:
 
 def test_a_window_with_too_few_samples_is_tried_again_at_a_slower_pace(tmp_path: Path) -> None:
     told: list[str] = []
-    slower = f"{_FEW}: lab time runs slower in such windows from then on."
+    slower = f"{_FEW}: lab time runs slower in later windows."
     counts = f"{slower} It counts: its slot has no retries left."
     assert _all_trials(tmp_path, _windows(10, told)) == [(slower,), ("", counts)]
     assert told == ["slower", "slower"]
@@ -98,7 +98,7 @@ def test_a_window_with_too_few_samples_is_tried_again_at_a_slower_pace(tmp_path:
 def test_a_window_that_slower_lab_time_would_not_mend_counts_with_a_note(
     tmp_path: Path, window_s: float, told: list[str] | None
 ) -> None:
-    assert _all_trials(tmp_path, _windows(window_s, told)) == [("", f"{_FEW} for watts: use longer windows.")]
+    assert _all_trials(tmp_path, _windows(window_s, told)) == [("", f"{_FEW}: use longer windows.")]
     assert not told
 
 
