@@ -63,7 +63,7 @@ live:
 	$(PART) "live tests" $(LIVE) -m "lab and not alone"
 
 alone:
-	$(PART) alone $(PYTEST) -m "alone and not smoke"
+	$(PART) alone $(PYTEST) -m "alone and not smoke and not night"
 
 smoke:
 	$(PART) "scripts" $(PYTEST) -m smoke

@@ -30,6 +30,7 @@ def parts(folder: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each part and its command; a script's name is its module's without `evaluation.`."""
     yield "oldest-rust", ("tests/support/oldest_rust.sh", "--always")
     yield "laws", (*_PYTEST, "-n", "2", "--dist", "worksteal", "-m", "not lab and not alone")
+    yield "walks", (*_PYTEST, "-m", "night and lab")
     yield "rust-laws", ("cargo", "test", "--quiet", "--manifest-path", "engine/Cargo.toml", "--workspace")
     yield "mutants", (sys.executable, "-m", "tests.mutants")
     yield "fuzz", (sys.executable, "-m", "tests.fuzz", "--minutes", "60")

@@ -41,7 +41,7 @@ _PATIENCE_S: Final = 2_400
 _SHOWN_LINES: Final = 80
 _FEWER_TRIALS: Final = {"sleep_us": [0, 500], "array_byte": [4096]}
 
-pytestmark = [pytest.mark.lab, pytest.mark.alone]
+pytestmark = [pytest.mark.lab, pytest.mark.alone, pytest.mark.night]
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -34,6 +34,10 @@ const AGAIN: u32 = 8;
 const AGAIN_ALONE: u32 = 1;
 /// A program that does something else between two polls for so long (wall) was not idle.
 const ELSEWHERE_NS: i64 = 5_000;
+/// So much longer (wall) it may take where others ran on its processor meanwhile, which leave it cold caches: each step
+/// after it fetches its code and pages anew. Simplification: a program that computes for so long between a `sched_yield`
+/// and the next poll counts as one that spins, and is seen later by one wait.
+const COLD_NS: i64 = 20_000;
 const TIMER_SLACK_NS: u32 = 1_000;
 
 thread_local! {
@@ -98,9 +102,11 @@ pub fn spins() -> bool {
 
 /// This thread was away for so long (wall), which is not its work.
 pub fn was_away(ns: i64) {
+    let others_ran = ns > ELSEWHERE_NS;
     let _ = POLLS.try_with(|polls| {
         let (in_vain, at) = polls.get();
-        polls.set((in_vain, at + ns));
+        let cold = if others_ran { COLD_NS } else { 0 };
+        polls.set((in_vain, at + ns + cold));
     });
 }
 

@@ -28,7 +28,7 @@ def _probe(
     cards: Sleep = AWAKE,
     *,
     seed: int = 1,
-    count: int = 400,
+    count: int = 250,
     bursts: float = ECHO_WIRE_BYTE,
     hosts: HostTime = QUIET,
 ) -> Probes:
@@ -286,7 +286,7 @@ def test_times_that_do_not_rise_are_refused() -> None:
         Probes.of([1, 3, 2], [5, 5, 5])
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_randomly_drawn_truth_of_each_class_has_its_kind(name: str) -> None:
     """One of the truths of blind_links.py of each class; its full run is quoted in docs/performance.md."""

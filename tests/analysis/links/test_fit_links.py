@@ -25,7 +25,7 @@ def _run(root: Path, name: str, *probes: tuple[str, str, str]) -> RunSamples:
 
     def write(writer: Writer) -> None:
         for level, echoes, shown in probes:
-            files = {"echoes.jsonl": echoes_text(echoes, writer.random, count=150)} | (
+            files = {"echoes.jsonl": echoes_text(echoes, writer.random, count=60)} | (
                 {EEE_FILE: shown} if shown else {}
             )
             writer.write({"eee": level} if level else {}, 5.0, what="probe", files=files, hosts=PAIR)
@@ -83,7 +83,7 @@ def test_runs_that_probed_one_path_are_fitted_together_with_the_last_of_them(tmp
 
     def write(writer: Writer) -> None:
         writer.now_ns = BASE_NS + hour_ns
-        text = echoes_text("on", writer.random, count=150, at_ns=writer.now_ns)
+        text = echoes_text("on", writer.random, count=60, at_ns=writer.now_ns)
         writer.write({"eee": "on"}, 5.0, what="probe", files={"echoes.jsonl": text, EEE_FILE: shown}, hosts=PAIR)
 
     second = RunSamples(write_run(tmp_path, write, name="second"))

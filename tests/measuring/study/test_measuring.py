@@ -162,7 +162,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyFolder, _ToyLa
     return folder, toy, console.export_text()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_pilot_comes_first_and_then_what_narrows_most_within_the_budget(
     whole: tuple[StudyFolder, _ToyLab, str],
 ) -> None:
@@ -175,7 +175,7 @@ def test_the_pilot_comes_first_and_then_what_narrows_most_within_the_budget(
     assert sum(block.time_s for block in folder.blocks) <= folder.aim.budget_s
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_the_table_says_what_is_known_wanted_next_and_how_each_ends(whole: tuple[StudyFolder, _ToyLab, str]) -> None:
     _, _, printed = whole
     assert "next: alltoall-eee, because alltoall 2x0, slower with eee on is not found yet; 2.8 min left" in printed
@@ -186,7 +186,7 @@ def test_the_table_says_what_is_known_wanted_next_and_how_each_ends(whole: tuple
         assert "±" in row
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_an_interval_that_was_narrowed_holds_the_truth(whole: tuple[StudyFolder, _ToyLab, str]) -> None:
     folder, _, _ = whole
     seen = [block.seen["alltoall 2x0, slower with eee on"] for block in folder.blocks[3:]]

@@ -111,7 +111,7 @@ def everybody_reaches_everybody(traffic: Traffic, *, at_once: bool) -> None:
         assert time.monotonic() < deadline, f"lost for {PATIENCE_S:g} s: {sorted(lost)[:5]}"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_multi_tree_plan_is_carried_out_and_carries_frames(machine: Machine, lab: Lab, sessions: Sessions) -> None:
     traffic = Traffic(machine, lab)
     abilities = abilities_of(lab, lambda _: FAMILY.driver.capabilities)
@@ -195,7 +195,7 @@ def test_any_change_leads_where_it_says_and_a_saved_state_comes_back(machine: Ma
     session.close()
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_lag_comes_to_be_with_its_first_port_is_saved_and_goes_with_its_last(machine: Machine) -> None:
     switch = login(spare_switch(), machine)
     session = SwitchSession(switch, FAMILY.driver, patience_s=PATIENCE_S)
