@@ -38,7 +38,7 @@ def import_(
     name: str = "",
     flops_per_s: Annotated[float | None, Parameter(validator=Number(gt=0))] = None,
     codes: Path | None = None,
-    ranks_per_node: Annotated[int, Parameter(validator=Number(gte=1))] = 1,
+    ranks_per_node: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
 ) -> int:
     """Import a trace of an MPI program as a replay file.
 
@@ -59,7 +59,8 @@ def import_(
     codes
         File with the numeric codes of a VEF trace.
     ranks_per_node
-        Of recorded calls: ranks that followed each other on a node. The node's n and S depend on it (Miwa et al. 2023).
+        Of recorded calls: ranks that followed each other on a node; default: 1. The node's n and S depend on it (Miwa
+        et al. 2023).
 
     """
     from eee_testbed.simulation.replay.miwa import communication, recorded_calls
@@ -75,6 +76,9 @@ def import_(
     if output.exists() and any(file.exists() and file.samefile(output) for file in files):
         raise LabError(f"{output} is a file of the trace: name another one with -o.")
     program = import_trace(files, form, options)
+    recorded = is_recorded(files, form)
+    if ranks_per_node is not None and not recorded:
+        raise LabError("--ranks-per-node is for calls that `--trace` recorded: leave it out.")
     write_program(output, program)
     found = summary_of(program)
     print(
@@ -82,8 +86,8 @@ def import_(
         f"{counted(round(found.messages), 'message')}, {_bytes(found.byte)} in total; "
         f"`eeectl trace show {output}` shows more."
     )
-    if is_recorded(files, form):
-        node = communication(recorded_calls(files), program, ranks_per_node)
+    if recorded:
+        node = communication(recorded_calls(files), program, ranks_per_node or 1)
         print(f"A node makes n = {node.call_count:.6g} calls, of S = {node.message_byte:.6g} B to other nodes each.")
     for sentence in program.assumed:
         print(f"Assumed: {sentence}")

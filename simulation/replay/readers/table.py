@@ -24,7 +24,7 @@ from eee_testbed.simulation.replay.readers.vef import looks_like_vef, read_vef
 class Format:
     """A format: what it is, which files to name, how it is recognised by a file's first bytes, and its reader.
 
-    `assumes` and `refuses` are for the reference page.
+    `assumes` and `refuses` are for the reference page. `takes`: fields of `Options`, beside the name, that it needs.
     """
 
     title: str
@@ -33,6 +33,7 @@ class Format:
     refuses: str
     looks_like: Callable[[bytes], bool]
     read: Callable[[Sequence[Path], Options], Program]
+    takes: Sequence[str] = ()
 
 
 RECORDED: Final = "recorder"
@@ -77,6 +78,7 @@ FORMATS: Final[Mapping[str, Format]] = {
         "persistent requests, waits and tests for some of several requests",
         looks_like_ti,
         read_ti,
+        ("flops_per_s",),
     ),
     "vef": Format(
         "VEF trace (TraceLib)",
@@ -85,6 +87,7 @@ FORMATS: Final[Mapping[str, Format]] = {
         "traces without `--codes`, dependencies on what a rank does later",
         looks_like_vef,
         read_vef,
+        ("codes",),
     ),
     RECORDED: Format(
         "recorded by `eeectl bench PROGRAM --trace` or `eeectl run FILE --trace`",
@@ -137,6 +140,14 @@ def _require_unpacked(path: Path) -> None:
             raise UnreadableFile(str(path), 0, "is compressed", f"unpack it first, as with {tool}")
 
 
+def _require_taken(path: Path, name: str, options: Options) -> None:
+    """A format does not pass over what was given for another."""
+    for field in ("flops_per_s", "codes"):
+        if getattr(options, field) is not None and field not in FORMATS[name].takes:
+            option = "--" + field.replace("_", "-")
+            raise LabError(f"{path}: {FORMATS[name].title} needs no {option}: leave it out, or say another --format.")
+
+
 def is_recorded(files: Sequence[Path], name: str) -> bool:
     """Whether the files of a trace, or their folder, are of the recorder; `name` as for `import_trace`."""
     return name == RECORDED or (not name and looks_like_recorder(head_of(files_of(files)[0])))
@@ -153,7 +164,9 @@ def import_trace(files: Sequence[Path], name: str, options: Options) -> Program:
     _require_unpacked(files[0])
     if name in ("", _LISTED):
         files = listed_files(files)
-    program = FORMATS[name or format_of(files[0])].read(files, options)
+    name = name or format_of(files[0])
+    _require_taken(files[0], name, options)
+    program = FORMATS[name].read(files, options)
     try:
         check_program(program.calls, program.ranks, program.communicators)
     except BadProgram as error:

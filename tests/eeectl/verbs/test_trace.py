@@ -113,6 +113,19 @@ def test_files_that_are_no_plain_files(folder: Path, capsys: pytest.CaptureFixtu
             assert f"eeectl: {sentence}" in capsys.readouterr().err
 
 
+def test_options_of_other_formats_are_refused_and_nothing_is_written(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "t").write_text(_TRACE, encoding="utf-8")
+    for words, sentence in (
+        (["--ranks-per-node", "2"], "--ranks-per-node is for calls that `--trace` recorded: leave it out."),
+        (["--codes", "c.yaml"], "SimGrid time-independent trace needs no --codes: leave it out, or say another"),
+    ):
+        assert eeectl(["trace", "import", "t", "-o", "x.replay", *words]) == 1
+        assert sentence in capsys.readouterr().err
+        assert not (folder / "x.replay").exists()
+
+
 def test_n_and_s_of_recorded_calls_depend_on_the_ranks_of_a_node(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

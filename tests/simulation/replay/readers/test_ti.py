@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eee_testbed.lab.errors import UnreadableFile
+from eee_testbed.lab.errors import LabError, UnreadableFile
 from eee_testbed.simulation.replay.calls import ANY, NOBODY, Call
 from eee_testbed.simulation.replay.program import Program, write_program
 from eee_testbed.simulation.replay.readers.reading import Options
@@ -39,6 +39,11 @@ def test_messages_requests_and_time(tmp_path: Path) -> None:
     ]
     assert _rows(program, "call", "compute_ns", rank=1)[-1] == (Call.COMPUTE, 2)
     assert program.assumed == ("Computing is given in operations: 2e+09 of them take a second.",)
+
+
+def test_an_option_for_another_format_is_not_passed_over(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="SimGrid time-independent trace needs no --codes"):
+        _read(tmp_path, "0 init\n0 compute 1\n0 finalize\n", Options("t", codes=tmp_path / "codes.yaml"))
 
 
 def test_a_file_for_each_rank_and_words_for_anybody(tmp_path: Path) -> None:
