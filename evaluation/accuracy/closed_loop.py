@@ -9,8 +9,9 @@ counts no LPI and its meter is slower than a short program. The calls are replay
 (`simulation.replay.on_network`), with links that never sleep and with the truth's policy.
 
 * Run time: live with EEE, and live without plus what EEE adds to the replay of the calls recorded without.
-* Shares of LPI and joules of the switch: of the run with EEE, from the end of MPI_Init to the last call, and of the
-  replay of its own calls. Watts follow from the truth, as a calibration has them: base, ports, what remains in LPI.
+* Shares of LPI and joules of the switch: of the run with EEE, from the end of the first collective call to the last
+  call, and of the replay of its own calls. Before that, hosts end MPI_Init one after another and connect to each
+  other, which no replay has. Watts follow from the truth, as a calibration has them: base, ports, what remains in LPI.
 
 Hosts in lab time acknowledge each segment, where hosts of today's kernels do each second one: in the replay, too.
 
@@ -38,6 +39,7 @@ from eee_testbed.lab.errors import LabError
 from eee_testbed.record.trials import Trial, read_trials
 from eee_testbed.simulation.description import Description, Links
 from eee_testbed.simulation.power_models import fitted
+from eee_testbed.simulation.replay.calls import COLLECTIVES
 from eee_testbed.simulation.replay.carried import carried_of, packet_bits
 from eee_testbed.simulation.replay.hosts import hosts_of
 from eee_testbed.simulation.replay.on_network import network_for, recorded_job
@@ -197,7 +199,10 @@ def loop_of(name: str, off: Trial, on: Trial, live: Live, scratch: Path) -> Loop
     host_ns = fitted_cost(lambda cost_ns: awake(cost_ns).run_time_s, without.took_ns / 1e9)
     base = awake(host_ns)
     _, slept = replayed_on(live.lab, without.program, scratch, host_ns, sleeping=True)
-    described, own = replayed_on(live.lab, with_eee.program, scratch, host_ns, sleeping=True)
+    own, begin = (
+        replayed_on(live.lab, program, scratch, host_ns, sleeping=True)
+        for program in (with_eee.program, until_first_collective(with_eee.program))
+    )
     return Loop(
         name,
         off.figures[about.figure].value,
@@ -207,8 +212,8 @@ def loop_of(name: str, off: Trial, on: Trial, live: Live, scratch: Path) -> Loop
         without.took_ns / 1e9,
         base.run_time_s,
         with_eee.took_ns / 1e9,
-        own.run_time_s,
-        low_of(live, with_eee, described, own),
+        own[1].run_time_s,
+        low_of(live, with_eee, own, begin),
     )
 
 
@@ -244,19 +249,38 @@ def replayed_on(
     return asleep, replay(asleep, 1, sleeping=sleeping)
 
 
-def low_of(live: Live, with_eee: Recorded, description: Description, own: Replayed) -> Low:
-    """Shares and joules over the recorded time, live and replayed."""
+def until_first_collective(program: Program) -> Program:
+    """The calls of each rank up to its first collective one on the world; LabError if a rank makes none."""
+    collective = pl.col("call").is_in([int(call) for call in COLLECTIVES]) & (pl.col("communicator") == 0)
+    made = collective.cast(pl.Int64).cum_sum().over("rank")
+    if not program.calls.select(made.max().over("rank").min()).item(0, 0):
+        raise LabError(f"{program.name} has ranks without a collective call: none says when all have begun.")
+    calls = program.calls.filter((made == 0) | ((made == 1) & collective))
+    return Program(program.name, program.ranks, calls, program.communicators, program.source, program.assumed, None)
+
+
+def low_of(
+    live: Live, with_eee: Recorded, own: tuple[Description, Replayed], begin: tuple[Description, Replayed]
+) -> Low:
+    """Shares and joules of what was recorded, but for its beginning, live and replayed."""
+    begun_s, took_s = begin[1].run_time_s, own[1].run_time_s
     begun_ns = with_eee.begun_ns - live.utc_ahead_ns
-    before, after = (totals_at(live.answers, at) for at in (begun_ns, begun_ns + with_eee.took_ns))
+    from_ns, to_ns = begun_ns + round(begun_s * 1e9), begun_ns + with_eee.took_ns
+    before, after = (totals_at(live.answers, at) for at in (from_ns, to_ns))
     truth = load_truth(live.lab / "twin" / "truth.yaml").switches.families[FAMILY].power
     ports = dict.fromkeys(live.switch_ends, truth.port)
-    live_joule = truth.base_watt * with_eee.took_ns / 1e9 + joule_between(before, after, live.partner, ports)
-    watt = fitted([carried_of(description, own)], switch_power(truth), _MBPS, packet_bits(description)).watt
+    live_joule = truth.base_watt * (to_ns - from_ns) / 1e9 + joule_between(before, after, live.partner, ports)
+
+    def joule(description: Description, replayed: Replayed) -> float:
+        watt = fitted([carried_of(description, replayed)], switch_power(truth), _MBPS, packet_bits(description)).watt
+        return (watt.value if watt is not None else 0.0) * replayed.run_time_s
+
+    low_s = [replayed.node_shares.low_power * replayed.run_time_s for _, replayed in (own, begin)]
     return Low(
         shares_between(before, after, list(live.partner)).low_power,
-        own.node_shares.low_power,
+        (low_s[0] - low_s[1]) / (took_s - begun_s),
         live_joule,
-        (watt.value if watt is not None else 0.0) * own.run_time_s,
+        joule(*own) - joule(*begin),
     )
 
 
