@@ -32,6 +32,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest begins first: at the end the other processes would wait for it."""
+    items.sort(key=lambda item: item.get_closest_marker("longest") is None)
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """After Ctrl-C workers end without their fixtures."""
     _clean(config)

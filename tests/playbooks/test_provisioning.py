@@ -94,6 +94,7 @@ class Site:
         return recap(play(*words, **self._environment))
 
 
+@pytest.mark.longest
 def test_a_site_is_set_up_stays_the_same_and_is_put_back(
     running_lab: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
