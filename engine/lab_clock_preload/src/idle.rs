@@ -34,9 +34,9 @@ const AGAIN: u32 = 8;
 const AGAIN_ALONE: u32 = 1;
 /// A program that does something else between two polls for so long (wall) was not idle.
 const ELSEWHERE_NS: i64 = 5_000;
-/// So much longer (wall) it may take where others ran on its processor meanwhile, which leave it cold caches: each step
-/// after it fetches its code and pages anew. Simplification: a program that computes for so long between a `sched_yield`
-/// and the next poll counts as one that spins, and is seen later by one wait.
+/// So much longer (wall) it may take after a `sched_yield` in which others ran, as they leave it cold caches.
+/// Simplification: a program that computes for so long between such a yield and the next poll counts as one that spins,
+/// and sees a message later by one wait. The time is chosen, not measured.
 const COLD_NS: i64 = 20_000;
 const TIMER_SLACK_NS: u32 = 1_000;
 
@@ -102,11 +102,9 @@ pub fn spins() -> bool {
 
 /// This thread was away for so long (wall), which is not its work.
 pub fn was_away(ns: i64) {
-    let others_ran = ns > ELSEWHERE_NS;
     let _ = POLLS.try_with(|polls| {
         let (in_vain, at) = polls.get();
-        let cold = if others_ran { COLD_NS } else { 0 };
-        polls.set((in_vain, at + ns + cold));
+        polls.set((in_vain, at + ns));
     });
 }
 
@@ -116,7 +114,9 @@ pub extern "C" fn sched_yield() -> c_int {
     let began = wall_ns();
     // SAFETY: no memory is passed.
     let result = unsafe { raw::call(libc::SYS_sched_yield, 0, 0, 0, 0, 0, 0) };
-    was_away(wall_ns() - began);
+    let away = wall_ns() - began;
+    let others_ran = away > ELSEWHERE_NS;
+    was_away(if others_ran { away + COLD_NS } else { away });
     raw::returned(result) as c_int
 }
 
