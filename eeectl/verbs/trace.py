@@ -75,10 +75,10 @@ def import_(
     require_place(output, "the program", "program.replay")
     if output.exists() and any(file.exists() and file.samefile(output) for file in files):
         raise LabError(f"{output} is a file of the trace: name another one with -o.")
-    program = import_trace(files, form, options)
     recorded = is_recorded(files, form)
     if ranks_per_node is not None and not recorded:
         raise LabError("--ranks-per-node is for calls that `--trace` recorded: leave it out.")
+    program = import_trace(files, form, options)
     write_program(output, program)
     found = summary_of(program)
     print(

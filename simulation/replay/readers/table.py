@@ -145,7 +145,7 @@ def _require_taken(path: Path, name: str, options: Options) -> None:
     for field in ("flops_per_s", "codes"):
         if getattr(options, field) is not None and field not in FORMATS[name].takes:
             option = "--" + field.replace("_", "-")
-            raise LabError(f"{path}: {FORMATS[name].title} needs no {option}: leave it out, or say another --format.")
+            raise LabError(f"{path}: the format {name} takes no {option}: leave it out, or say another --format.")
 
 
 def is_recorded(files: Sequence[Path], name: str) -> bool:

@@ -119,7 +119,7 @@ def test_options_of_other_formats_are_refused_and_nothing_is_written(
     (folder / "t").write_text(_TRACE, encoding="utf-8")
     for words, sentence in (
         (["--ranks-per-node", "2"], "--ranks-per-node is for calls that `--trace` recorded: leave it out."),
-        (["--codes", "c.yaml"], "SimGrid time-independent trace needs no --codes: leave it out, or say another"),
+        (["--codes", "c.yaml"], "the format ti takes no --codes: leave it out, or say another"),
     ):
         assert eeectl(["trace", "import", "t", "-o", "x.replay", *words]) == 1
         assert sentence in capsys.readouterr().err

@@ -42,7 +42,7 @@ def test_messages_requests_and_time(tmp_path: Path) -> None:
 
 
 def test_an_option_for_another_format_is_not_passed_over(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="SimGrid time-independent trace needs no --codes"):
+    with pytest.raises(LabError, match="the format ti takes no --codes: leave it out, or say another"):
         _read(tmp_path, "0 init\n0 compute 1\n0 finalize\n", Options("t", codes=tmp_path / "codes.yaml"))
 
 
