@@ -41,7 +41,7 @@ from typing import Any
 
 _PARENT = Path("/tmp")  # noqa: S108 - the same on all nodes; the folder below it is made for its owner alone
 _KILLING_S = 10.0
-_PREPARING_S = 20.0
+_PREPARING_S = 60.0
 _POLITE_S = 3.0
 _AGAIN_S = 0.05
 _GATE = "begin"

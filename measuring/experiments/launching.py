@@ -36,7 +36,7 @@ from eee_testbed.measuring.experiments.preloads import fresh_libraries, keep_com
 from eee_testbed.measuring.experiments.raw_files import RawFile
 from eee_testbed.measuring.experiments.traffic import PREFIX, Traffic, monitored
 
-_GREETING_TIMEOUT_S: Final = 30.0
+_GREETING_TIMEOUT_S: Final = 75.0
 _RELEASE_TIMEOUT_S: Final = 20.0
 _AT_ONCE: Final = 16
 _TRAFFIC: Final = "traffic.json"
