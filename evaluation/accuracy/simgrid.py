@@ -34,8 +34,8 @@ from eee_testbed.simulation.replay.replayed import replay
 from evaluation import recording
 from evaluation.records import Figure
 
-_CYCLE_NS: Final = 12.8
-_FLIT_BYTE: Final = 16
+CYCLE_NS: Final = 12.8
+FLIT_BYTE: Final = 16
 """A link carries 10 Gb/s."""
 
 _HOP_CYCLES: Final = 3
@@ -117,8 +117,8 @@ def ours(traces: Sequence[Path], side: int) -> Timed:
             "routing": "dor",
             "router": {"vcs": 2, "buffer_flits": 512, "packet_flits": 64, "switching": "cut_through"},
             "programs": {
-                "cycle_ns": _CYCLE_NS,
-                "flit_byte": _FLIT_BYTE,
+                "cycle_ns": CYCLE_NS,
+                "flit_byte": FLIT_BYTE,
                 "jobs": [{"program": {"kind": "file", "path": str(file)}}],
             },
         }
@@ -129,28 +129,37 @@ def ours(traces: Sequence[Path], side: int) -> Timed:
 
 def theirs(traces: Sequence[Path], side: int) -> Timed:
     """SimGrid's replay of a trace."""
-    ranks, folder = side**3, traces[0].parent
-    platform, hosts, named = folder / "torus.xml", folder / "hosts", folder / "traces"
-    named.write_text("".join(f"{one}\n" for one in traces), encoding="utf-8")
-    rate, latency = _FLIT_BYTE / _CYCLE_NS * 1e9, _HOP_CYCLES * _CYCLE_NS
-    platform.write_text(
-        '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
-        '<platform version="4.1">\n'
-        f'<cluster id="torus" prefix="n" suffix="" radical="0-{ranks - 1}" speed="1Gf" bw="{rate:.0f}Bps" '
+    rate, latency = FLIT_BYTE / CYCLE_NS * 1e9, _HOP_CYCLES * CYCLE_NS
+    cluster = (
+        f'<cluster id="torus" prefix="n" suffix="" radical="0-{side**3 - 1}" speed="1Gf" bw="{rate:.0f}Bps" '
         f'lat="{latency:.3f}ns" topology="TORUS" topo_parameters="{side},{side},{side}" '
-        'sharing_policy="SPLITDUPLEX"/>\n</platform>\n',
-        encoding="utf-8",
+        'sharing_policy="SPLITDUPLEX"/>'
     )
-    hosts.write_text("".join(f"n{rank}\n" for rank in range(ranks)), encoding="utf-8")
-    words = ["smpirun", "-np", str(ranks), "-platform", str(platform), "-hostfile", str(hosts), "-replay", str(named)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        [*words, *(f"--cfg={one}" for one in _PLAIN), "--log=replay.thresh:info"],
-        check=True, capture_output=True, text=True, cwd=folder,
-    )  # fmt: skip
+    run_time_s = smpi_run(traces, cluster)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Timed(simulated_s(done.stdout + done.stderr), spent, spent)
+    return Timed(run_time_s, spent, spent)
+
+
+def smpi_run(traces: Sequence[Path], cluster: str, options: Sequence[str] = ()) -> float:
+    """Run time of SimGrid's replay on a cluster of hosts n0, n1, ..., with its fluid model alone; seconds."""
+    folder = traces[0].parent
+    platform, hosts, named = folder / "platform.xml", folder / "hosts", folder / "traces"
+    named.write_text("".join(f"{one}\n" for one in traces), encoding="utf-8")
+    platform.write_text(
+        '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+        f'<platform version="4.1">\n{cluster}\n</platform>\n',
+        encoding="utf-8",
+    )
+    hosts.write_text("".join(f"n{rank}\n" for rank in range(len(traces))), encoding="utf-8")
+    words = ["smpirun", "-np", str(len(traces)), "-platform", str(platform), "-hostfile", str(hosts)]
+    settings = [f"--cfg={one}" for one in (*_PLAIN, *options)]
+    done = subprocess.run(
+        [*words, "-replay", str(named), *settings, "--log=replay.thresh:info"],
+        check=True, capture_output=True, text=True, cwd=folder,
+    )  # fmt: skip
+    return simulated_s(done.stdout + done.stderr)
 
 
 def simulated_s(said: str) -> float:
