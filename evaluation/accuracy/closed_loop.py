@@ -1,6 +1,6 @@
 """Programs on a live lab beside their replay from the recorded calls and the links' policy alone.
 
-    python -m evaluation.accuracy.closed_loop [PROGRAM ...] [--hosts 12] [--rate auto] [--runs FOLDER]
+    python -m evaluation.accuracy.closed_loop [PROGRAM ...] [--hosts 12] [--rate auto] [--runs FOLDER] [--share xhpl]
 
 Brings up a lab that is like `miwa`, runs each program with EEE on the hosts' links and without, in lab time, and takes
 the lab down. Every call of MPI is recorded. Cards ask for LPI as ports do, because a replay has one policy for both
@@ -11,13 +11,14 @@ counts no LPI and its meter is slower than a short program. The calls are replay
 * Run time: live with EEE, and live without plus what EEE adds to the replay of the calls recorded without.
 * Shares of LPI and joules of the switch: of the run with EEE, from the end of the first collective call to the last
   call, and of the replay of its own calls. Before that, hosts end MPI_Init one after another and connect to each
-  other, which no replay has. Watts follow from the truth, as a calibration has them: base, ports, what remains in LPI.
+  other, which no replay has. HPL has no collective call: its beginning ends before the first call on a communicator of
+  its own. Watts follow from the truth, as a calibration has them: base, ports, what remains in LPI.
 
 Hosts in lab time acknowledge each segment, where hosts of today's kernels do each second one: in the replay, too.
 
 What a message costs its sender and its receiver depends on the machine (Open MPI's numbers here have none): the same
-time for both, with which the replay without EEE takes as long as it was recorded to take. Nothing is fitted to the run
-with EEE.
+time for both, with which the part that is timed (`loop_parts`) takes as long in the replay as live without EEE. Nothing
+is fitted to the run with EEE.
 
 MPI_Init returns at other times on other hosts. Ranks of the replay begin as much later. Prints JSON.
 """
@@ -26,7 +27,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -39,9 +40,9 @@ from eee_testbed.lab.errors import LabError
 from eee_testbed.record.trials import Trial, read_trials
 from eee_testbed.simulation.description import Description, Links
 from eee_testbed.simulation.power_models import fitted
-from eee_testbed.simulation.replay.calls import COLLECTIVES
 from eee_testbed.simulation.replay.carried import carried_of, packet_bits
 from eee_testbed.simulation.replay.hosts import hosts_of
+from eee_testbed.simulation.replay.jobs import Programs
 from eee_testbed.simulation.replay.on_network import network_for, recorded_job
 from eee_testbed.simulation.replay.prediction import with_policy
 from eee_testbed.simulation.replay.program import Program, write_program
@@ -55,17 +56,14 @@ from evaluation import quiet, recording
 from evaluation.accuracy.alltoall_engine import MIWA as POLICY
 from evaluation.accuracy.live_states import joule_between, shares_between, totals_at
 from evaluation.accuracy.loop_lab import FAMILY, Live, measured, prepare
-from evaluation.accuracy.loop_programs import PROGRAMS
+from evaluation.accuracy.loop_parts import fitted_cost, timed, until_all_had_begun
+from evaluation.accuracy.loop_programs import PROGRAMS, RANKS
 from evaluation.accuracy.miwa_live import require_root
 from evaluation.records import Figure
 
 _MBPS: Final = 1000
-_MOST_HOST_NS: Final = 400_000.0
 _ACK_PACKETS: Final = 1
 """A frame that hosts in lab time acknowledge (`engine/src/os/kernel_timers.rs`)."""
-
-_FITTED_NS: Final = 100.0
-"""How close the cost of a message is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,46 +188,36 @@ def begun_apart(program: Program, begun_ns: Sequence[int]) -> Program:
 
 def loop_of(name: str, off: Trial, on: Trial, live: Live, scratch: Path) -> Loop:
     """Replay a program's two trials beside what was seen of them."""
-    about = PROGRAMS[name]
+    figure = PROGRAMS[name].figure
     without, with_eee = recorded(off), recorded(on)
+    live_off_s, live_on_s = off.figures[figure].value, on.figures[figure].value
 
-    def awake(host_ns: float) -> Replayed:
-        return replayed_on(live.lab, without.program, scratch, host_ns, sleeping=False)[1]
+    parts = timed(without.program)
 
-    host_ns = fitted_cost(lambda cost_ns: awake(cost_ns).run_time_s, without.took_ns / 1e9)
-    base = awake(host_ns)
-    _, slept = replayed_on(live.lab, without.program, scratch, host_ns, sleeping=True)
+    def timed_s(host_ns: float, *, sleeping: bool) -> float:
+        whole, *before = (replayed_on(live.lab, part, scratch, host_ns, sleeping=sleeping)[1] for part in parts)
+        return whole.run_time_s - sum(one.run_time_s for one in before)
+
+    wanted_s = live_off_s if len(parts) > 1 else without.took_ns / 1e9
+    host_ns = fitted_cost(lambda cost_ns: timed_s(cost_ns, sleeping=False), wanted_s)
+    replay_adds_s = timed_s(host_ns, sleeping=True) - timed_s(host_ns, sleeping=False)
+    _, awake = replayed_on(live.lab, without.program, scratch, host_ns, sleeping=False)
     own, begin = (
         replayed_on(live.lab, program, scratch, host_ns, sleeping=True)
-        for program in (with_eee.program, until_first_collective(with_eee.program))
+        for program in (with_eee.program, until_all_had_begun(with_eee.program))
     )
     return Loop(
         name,
-        off.figures[about.figure].value,
-        on.figures[about.figure].value,
+        live_off_s,
+        live_on_s,
         host_ns / 1e3,
-        about.share * (slept.run_time_s - base.run_time_s),
+        replay_adds_s,
         without.took_ns / 1e9,
-        base.run_time_s,
+        awake.run_time_s,
         with_eee.took_ns / 1e9,
         own[1].run_time_s,
         low_of(live, with_eee, own, begin),
     )
-
-
-def fitted_cost(run_time_s: Callable[[float], float], wanted_s: float) -> float:
-    """The cost of a send and a receive, ns, with which a replay takes so long; 0 if it takes longer without any.
-
-    The largest cost that is tried is returned if even that is too small.
-    """
-    low_ns, high_ns = 0.0, _MOST_HOST_NS
-    while high_ns - low_ns > _FITTED_NS:
-        middle_ns = (low_ns + high_ns) / 2
-        if run_time_s(middle_ns) < wanted_s:
-            low_ns = middle_ns
-        else:
-            high_ns = middle_ns
-    return low_ns
 
 
 def replayed_on(
@@ -238,25 +226,23 @@ def replayed_on(
     """A program on the lab's network, with the truth's policy if links sleep, and a cost of each send and receive."""
     file = scratch / "loop.replay"
     write_program(file, program)
-    description = network_for(f"lab:{lab}", _MBPS, recorded_job(file, 1))
-    programs = description.programs
-    if programs is None:
-        raise LabError(f"{lab} has no programs.")
-    changes = {"send_ns": host_ns, "receive_ns": host_ns, "ack_packets": _ACK_PACKETS}
-    costs = hosts_of(programs.hosts).model_copy(update=changes)
-    changed = description.model_copy(update={"programs": programs.model_copy(update={"hosts": costs})})
-    asleep = with_policy(changed, policy(programs.cycle_ns / 1e3), nodes_too=True)
+    description = with_costs(network_for(f"lab:{lab}", _MBPS, recorded_job(file, 1)), host_ns)
+    asleep = with_policy(description, policy(_programs_of(description).cycle_ns / 1e3), nodes_too=True)
     return asleep, replay(asleep, 1, sleeping=sleeping)
 
 
-def until_first_collective(program: Program) -> Program:
-    """The calls of each rank up to its first collective one on the world; LabError if a rank makes none."""
-    collective = pl.col("call").is_in([int(call) for call in COLLECTIVES]) & (pl.col("communicator") == 0)
-    made = collective.cast(pl.Int64).cum_sum().over("rank")
-    if not program.calls.select(made.max().over("rank").min()).item(0, 0):
-        raise LabError(f"{program.name} has ranks without a collective call: none says when all have begun.")
-    calls = program.calls.filter((made == 0) | ((made == 1) & collective))
-    return Program(program.name, program.ranks, calls, program.communicators, program.source, program.assumed, None)
+def with_costs(description: Description, host_ns: float) -> Description:
+    """A cost of each send and receive, and acknowledgements as of hosts in lab time; LabError without programs."""
+    programs = _programs_of(description)
+    changes = {"send_ns": host_ns, "receive_ns": host_ns, "ack_packets": _ACK_PACKETS}
+    costs = hosts_of(programs.hosts).model_copy(update=changes)
+    return description.model_copy(update={"programs": programs.model_copy(update={"hosts": costs})})
+
+
+def _programs_of(description: Description) -> Programs:
+    if description.programs is None:
+        raise LabError(f"{description.name} has no programs.")
+    return description.programs
 
 
 def low_of(
@@ -298,6 +284,7 @@ def main() -> int:
     parser.add_argument("--hosts", type=int, default=12)
     parser.add_argument("--rate", default="auto", help="of lab time (default %(default)s)")
     parser.add_argument("--cpu-ratio", type=float, help="cores of a host; default: what the machine has")
+    parser.add_argument("--share", type=Path, nargs="*", default=[], help="files that hosts then have, such as xhpl")
     parser.add_argument("--runs", type=Path, help="folder that the runs are kept in")
     quiet.add_argument(parser)
     recording.add_argument(parser)
@@ -320,7 +307,7 @@ def _closed(name: str, given: argparse.Namespace) -> Loop | None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         lab, experiment = prepare(folder, given.hosts, PROGRAMS[name], given.cpu_ratio)
-        live = measured(lab, experiment, given.rate, given.runs or folder)
+        live = measured(lab, experiment, given.rate, given.runs or folder, [RANKS, *given.share])
         trials = [one for one in read_trials(live.run) if one.valid and (one.folder / FOLDER).is_dir()]
         valid = {one.levels["eee"]: one for one in trials}
         if not {"on", "off"} <= valid.keys():

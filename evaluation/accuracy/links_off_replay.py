@@ -26,8 +26,8 @@ from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.lab.topology import Topology
 from eee_testbed.regulation.koibuchi import koibuchi
 from eee_testbed.regulation.levels import assumed_watts, levels_of
-from eee_testbed.regulation.network import Network, Stream, channel_loads, links_of, tree_ways
-from eee_testbed.regulation.traffic import Senders, streams_of
+from eee_testbed.regulation.network import Network, channel_loads, links_of, tree_ways
+from eee_testbed.regulation.traffic import HostBytes, Senders, streams_of
 from eee_testbed.simulation.description import Description
 from eee_testbed.simulation.replay.jobs import Job, load_program
 from eee_testbed.simulation.replay.on_network import network_for
@@ -59,8 +59,8 @@ def hpl(order: int, grain_ns: float) -> Job:
     return Job.model_validate({"program": program})
 
 
-def chosen(topology: Topology, job: Job, peaks: Sequence[float]) -> list[Trees]:
-    """All links on, then Koibuchi's selections for a program's bytes: each peak as a multiple of the busiest channel's.
+def chosen(topology: Topology, byte_by_pair: HostBytes, peaks: Sequence[float]) -> list[Trees]:
+    """All links on, then Koibuchi's selections for bytes: each peak as a multiple of the busiest channel's.
 
     Selections with the same trunks off count once.
     """
@@ -68,7 +68,8 @@ def chosen(topology: Topology, job: Job, peaks: Sequence[float]) -> list[Trees]:
     senders = [Senders(one.tree.root, tuple(one.hosts), frozenset(one.tree.links)) for one in routes]
     network = Network.of(topology)
     ways = [tree_ways(network, one.root, one.links) for one in senders]
-    streams = _streams(topology, senders, job)
+    homes = {host: end.device for host, end in topology.homes.items()}
+    streams = streams_of(senders, homes, byte_by_pair)
     busiest = max(channel_loads(streams, ways).values())
     found = [Trees("all on", [(one.hosts, one.links) for one in senders])]
     for peak in peaks:
@@ -80,11 +81,11 @@ def chosen(topology: Topology, job: Job, peaks: Sequence[float]) -> list[Trees]:
     return found
 
 
-def _streams(topology: Topology, senders: Sequence[Senders], job: Job) -> tuple[Stream, ...]:
+def sent_bytes(topology: Topology, job: Job) -> HostBytes:
+    """What a program's messages carry from host to host, without those of its collective calls."""
     hosts = list(topology.hosts)
     pairs = summary_of(load_program(job.program)).pairs
-    homes = {host: end.device for host, end in topology.homes.items()}
-    return streams_of(senders, homes, {(hosts[one.source], hosts[one.target]): int(one.byte) for one in pairs})
+    return {(hosts[one.source], hosts[one.target]): int(one.byte) for one in pairs}
 
 
 def described(job: Job, own: Trees, trunk_us: float = 0.0) -> Description:
@@ -153,7 +154,7 @@ def main() -> int:
     if min(given.order, given.chosen_by) < 1 or min(given.peaks) <= 1 or not given.grain_ns > 0:
         parser.error("orders begin with 1, peaks lie above 1, the busiest channel's load, and a grain above 0.")
     topology = Topology.of(load_lab(find_lab(_LAB)))
-    every = chosen(topology, hpl(given.chosen_by, given.grain_ns), given.peaks)
+    every = chosen(topology, sent_bytes(topology, hpl(given.chosen_by, given.grain_ns)), given.peaks)
     table = rows(topology, hpl(given.order, given.grain_ns), every)
     print(f"| {' | '.join(table[0])} |\n|{' --- |' * len(table[0])}")
     for one in table:

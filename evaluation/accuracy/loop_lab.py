@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 
 from eee_testbed.lab.folder import load_lab
 from evaluation.accuracy.live_states import Answer, Watch
-from evaluation.accuracy.loop_programs import RANKS, LoopProgram
+from evaluation.accuracy.loop_programs import LoopProgram
 from evaluation.accuracy.miwa_live import hosts_of, write_lab
 from evaluation.running_lab import eeectl, share
 
@@ -67,11 +67,12 @@ def _dump(yaml: YAML, path: Path, content: object) -> None:
         yaml.dump(content, stream)
 
 
-def measured(lab: Path, experiment: Path, rate: str, runs: Path) -> Live:
-    """Bring the lab up, run the experiment while it is watched, and take the lab down."""
+def measured(lab: Path, experiment: Path, rate: str, runs: Path, files: Sequence[Path]) -> Live:
+    """Bring the lab up, run the experiment while it is watched, and take the lab down. Hosts have the files."""
     eeectl("lab", "up", str(lab), "--rate", rate)
     try:
-        share(lab.name, RANKS)
+        for file in files:
+            share(lab.name, file)
         ahead_ns = _utc_ahead_ns(lab)
         with Watch(lab.name) as watch:
             said = json.loads(eeectl("run", str(experiment), "--runs", str(runs), "--json"))

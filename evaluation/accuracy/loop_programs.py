@@ -8,23 +8,21 @@ from typing import Any, Final
 RANKS: Final = Path(__file__).parent / "on_nodes" / "loop_ranks.py"
 """The small programs, which hosts find in their shared folder."""
 
+HPL: Final = "xhpl"
+"""Name of HPL's binary."""
+
 _TIME: Final = r"time=Time = ([\d.]+) s"
 
 
 @dataclass(frozen=True, slots=True)
 class LoopProgram:
-    """`figure` is the run time of the part that is compared; `hosts` is the most that it runs on.
-
-    `share` of the time that EEE adds to all of its calls falls into that part: a program may repeat its loop unmeasured
-    before.
-    """
+    """`figure` is the run time of the part that is timed; `hosts` is the most that it runs on."""
 
     name: str
     parameters: Mapping[str, Any]
     hosts: int
     figure: str = "time"
     figures: tuple[str, ...] = ()
-    share: float = 1.0
 
     def measure(self, hosts: list[str]) -> dict[str, Any]:
         """For `measure.program` of an experiment, on the first of these hosts."""
@@ -43,7 +41,7 @@ def alltoall(array_byte: int, sleep_us: int, iterations: int) -> LoopProgram:
         "array_byte": array_byte, "sleep_us": sleep_us, "iterations": iterations,
         "warm_up_iterations": _WARM_UP, "least_s": 0, "sleep_by": "spin",
     }  # fmt: skip
-    return LoopProgram("alltoall", parameters, 12, share=iterations / (iterations + _WARM_UP))
+    return LoopProgram("alltoall", parameters, 12)
 
 
 _WARM_UP: Final = 10
@@ -58,9 +56,9 @@ def _ranks(*words: object, hosts: int) -> LoopProgram:
 PROGRAMS: Final[Mapping[str, LoopProgram]] = {
     "alltoall": alltoall(65_536, 2500, 40),
     "bit_reversal": _ranks("bit_reversal", 60, 100_000, 2500, hosts=8),
-    "cg": _ranks("cg", 60, 64, hosts=12),
-    "ft": _ranks("ft", 2, 128, hosts=8),
-    "hpcc": LoopProgram("hpcc", {"order": 500}, 12, figure="elapsed"),
+    "cg": _ranks("cg", 400, 64, hosts=12),
+    "ft": _ranks("ft", 60, 128, hosts=8),
+    "hpl": LoopProgram("hpl", {"order": 2000, "binary": f"/shared/{HPL}"}, 12),
 }
-"""By name. `cg` and `ft` have the messages of such solvers and are not NPB's, whose archive is the user's; `hpcc` runs
-HPL, PTRANS, RandomAccess and a Fourier transform, one after the other."""
+"""By name. `cg` and `ft` have the messages of such solvers and are not NPB's, whose archive is the user's; `hpl` is a
+binary that you built, given with `--share`."""

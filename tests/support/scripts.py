@@ -60,8 +60,10 @@ _ACCURACY: Final = (
     Script("square_wave", None, ("--rate", "1/2"), lacking="test_square_wave.py runs a short one"),
     Script("miwa_live", None, ("--record",), lacking="test_miwa_live.py runs its parts; a trial takes half a minute"),
     Script("closed_loop", None, lacking="test_closed_loop.py runs its parts; a trial takes half a minute"),
+    Script("links_off_loop", None, lacking="test_links_off_loop.py runs its parts; a trial takes half a minute"),
     Script("links_off_replay", ("--order", "400", "--chosen-by", "400", "--peaks", "1.001")),
     Script("simgrid", None, None, lacking="SimGrid's program; test_simgrid.py replays its traces"),
+    Script("simgrid_calls", None, None, lacking="SimGrid's program; test_simgrid_calls.py replays its traces"),
     Script(
         "regulation_curves", None, None,
         lacking="its program is given: `eeectl regulate`, which it calls, has live tests",

@@ -5,16 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from eee_testbed.lab.errors import LabError
 from eee_testbed.measuring.experiments.experiment_file import read_experiment
 from eee_testbed.measuring.experiments.session import validated_lab
 from eee_testbed.measuring.experiments.validation import order_for
 from eee_testbed.simulation.replay.jobs import Job, load_program
 from eee_testbed.simulation.replay.on_network import network_for
 from eee_testbed.simulation.replay.prediction import with_policy
-from eee_testbed.simulation.replay.program import Program
-from eee_testbed.simulation.replay.readers.reading import Options
-from eee_testbed.simulation.replay.readers.table import import_trace
 from eee_testbed.simulation.replay.replayed import replay
 from eee_testbed.twin.truth.truth_file import load_truth
 from evaluation.accuracy.closed_loop import (
@@ -22,11 +18,9 @@ from evaluation.accuracy.closed_loop import (
     Low,
     begun_apart,
     figures_of,
-    fitted_cost,
     policy,
     replayed_on,
     switch_power,
-    until_first_collective,
 )
 from evaluation.accuracy.loop_lab import FAMILY, prepare
 from evaluation.accuracy.loop_programs import PROGRAMS
@@ -69,34 +63,6 @@ def test_a_rank_that_began_later_computes_longer(tmp_path: Path) -> None:
     assert longer.filter(~first).sum() == 0
     times = [replayed_on(lab, one, tmp_path, sleeping=False)[1].run_time_s for one in (program, late)]
     assert times[1] - times[0] == pytest.approx(2e-3, rel=0.01)
-
-
-def test_what_is_left_out_ends_with_the_first_collective_call_of_each_rank(tmp_path: Path) -> None:
-    def program(*words: str) -> Program:
-        (tmp_path / "t").write_text("".join(f"{rank} {word}\n" for word in words for rank in (0, 1)), encoding="utf-8")
-        return import_trace([tmp_path / "t"], "ti", Options("t"))
-
-    lab, _ = prepare(tmp_path, 4, PROGRAMS["alltoall"])
-    begin = ("init", "compute 1e6", "barrier")
-    begun = until_first_collective(program(*begin, "compute 3e6", "barrier", "compute 2e6", "finalize"))
-    times = [
-        replayed_on(lab, each, tmp_path, sleeping=True)[1].run_time_s for each in (begun, program(*begin, "finalize"))
-    ]
-    assert times[0] == times[1] > 1e-3
-    with pytest.raises(LabError, match="t has ranks without a collective call"):
-        until_first_collective(program("init", "compute 1", "finalize"))
-
-
-def test_what_messages_cost_is_found_again(tmp_path: Path) -> None:
-    lab, _ = prepare(tmp_path, 4, PROGRAMS["alltoall"])
-    program = load_program(Job.model_validate({"program": HALO}).program)
-
-    def run_time_s(host_ns: float) -> float:
-        return replayed_on(lab, program, tmp_path, host_ns, sleeping=False)[1].run_time_s
-
-    assert fitted_cost(run_time_s, run_time_s(20_000)) == pytest.approx(20_000, abs=600)  # a cycle is 510 ns
-    assert fitted_cost(lambda _: 1.0, 0.5) == 0
-    assert fitted_cost(lambda _: 1.0, 2.0) == pytest.approx(400_000, abs=100)
 
 
 def test_the_calibration_has_the_truths_watts(tmp_path: Path) -> None:

@@ -3,21 +3,22 @@
 from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.lab.topology import Topology
 from eee_testbed.simulation.replay.replayed import replay
-from evaluation.accuracy.links_off_replay import chosen, described, hpl, rows, stored_us
+from evaluation.accuracy.links_off_replay import chosen, described, hpl, rows, sent_bytes, stored_us
 
 TOPOLOGY = Topology.of(load_lab(find_lab("virtual")))
 JOB = hpl(400, 670_000)
+SENT = sent_bytes(TOPOLOGY, JOB)
 
 
 def test_the_last_choice_is_one_tree() -> None:
-    every = chosen(TOPOLOGY, JOB, [1.001, 1.001, 100])
+    every = chosen(TOPOLOGY, SENT, [1.001, 1.001, 100])
     assert [len(one.off) for one in every[::2]] == [0, 25]
     assert len(every) == 3
     assert len({frozenset(links) for _, links in every[-1].trees}) == 1
 
 
 def test_a_tree_has_longer_ways() -> None:
-    first, last = chosen(TOPOLOGY, JOB, [100])
+    first, last = chosen(TOPOLOGY, SENT, [100])
     on, off = (replay(described(JOB, one), 1, sleeping=False) for one in (first, last))
     assert off.hops > on.hops
     assert off.run_time_s > on.run_time_s
@@ -25,11 +26,11 @@ def test_a_tree_has_longer_ways() -> None:
 
 
 def test_storing_a_full_frame_takes_its_time() -> None:
-    plain = described(JOB, chosen(TOPOLOGY, JOB, [])[0])
+    plain = described(JOB, chosen(TOPOLOGY, SENT, [])[0])
     assert 14.5 < stored_us(plain) < 15.5  # 1,530 bytes at 1 Gb/s, and the switch
 
 
 def test_a_row_names_the_busiest_channels() -> None:
-    (row,) = rows(TOPOLOGY, JOB, chosen(TOPOLOGY, JOB, []))
+    (row,) = rows(TOPOLOGY, JOB, chosen(TOPOLOGY, SENT, []))
     assert row["lost by sharing"] == "0.0 %"
     assert row["busiest channels"].count("from sw") == 2
