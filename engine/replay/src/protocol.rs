@@ -32,7 +32,7 @@ impl Replay {
         let own = &mut self.ranks[from as usize];
         own.account.count_message(bytes, node == dest);
         let overhead = costs.send + behind_first(costs.send_byte, bytes);
-        own.free = self.now + whole(overhead);
+        own.free = self.now + own.whole(overhead);
         let launch = match &self.transport {
             Transport::Network(_) => own.free,
             Transport::LogGops(wires) => {
@@ -236,7 +236,7 @@ impl Replay {
         }
         *receives = self.now + wires.occupies(bytes);
         let costs = &self.hosts.costs;
-        own.free = self.now + whole(costs.receive + behind_first(costs.receive_byte, bytes));
+        own.free = self.now + own.whole(costs.receive + behind_first(costs.receive_byte, bytes));
         true
     }
 
@@ -357,7 +357,7 @@ impl Replay {
         let Message { to, bytes, .. } = self.messages[message];
         let costs = &self.hosts.costs;
         let own = &mut self.ranks[to as usize];
-        let ticks = whole(costs.receive + behind_first(costs.receive_byte, bytes));
+        let ticks = own.whole(costs.receive + behind_first(costs.receive_byte, bytes));
         let mut end = self.now;
         if ticks > 0 {
             end = end.max(own.free) + ticks;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::agenda::Event;
 use crate::collectives::{Collective, Library, Nodes};
-use crate::costs::whole;
 use crate::engine::Replay;
 use crate::program::{Call, Op, Place, Program, RankCalls, Source};
 use crate::state::{Context, Owner, POINT_TO_POINT, Rank, Target};
@@ -69,7 +68,8 @@ impl Replay {
                 return;
             }
             if !own.computed && call.compute_ns > 0 {
-                own.compute(self.now, whole(call.compute_ns as f64 * scale));
+                let ticks = own.whole(call.compute_ns as f64 * scale);
+                own.compute(self.now, ticks);
                 fresh = false;
                 continue;
             }

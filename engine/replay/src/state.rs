@@ -152,6 +152,8 @@ pub(crate) struct Rank {
     pub(crate) loops: Vec<(u32, u64)>,
     /// Its processor is free from here on.
     pub(crate) free: u64,
+    /// What whole ticks left over of the processor's times. A half at first: a time alone is rounded.
+    rest: f64,
     /// By request; the last one is that of a call that blocks.
     pub(crate) requests: Vec<Request>,
     /// Requests that it waits for, and since when.
@@ -178,6 +180,7 @@ impl Rank {
             computed: false,
             loops: Vec::new(),
             free: 0,
+            rest: 0.5,
             requests: vec![Request::Idle; calls.requests as usize + 1],
             missing: 0,
             since: 0,
@@ -189,6 +192,15 @@ impl Rank {
             account: Account::default(),
             finished: None,
         }
+    }
+
+    /// Whole ticks of a time of the processor. What is left over counts in the next one, so that many short times take
+    /// what they take in all, and not none or twice as much.
+    pub(crate) fn whole(&mut self, ticks: f64) -> u64 {
+        let all = ticks + self.rest;
+        let whole = all.floor();
+        self.rest = all - whole;
+        whole as u64
     }
 
     /// The slot of a call that blocks.

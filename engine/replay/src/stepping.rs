@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::agenda::Event;
 use crate::collectives::{Collective, steps};
-use crate::costs::whole;
 use crate::engine::Replay;
 use crate::program::SendMode;
 use crate::state::{Call, Context, Owner, Target, Waits};
@@ -132,8 +131,8 @@ impl Replay {
                 self.run_call(part);
             }
             Step::Combine { bytes } => {
-                let ticks = whole(self.hosts.costs.combine_byte * bytes as f64);
                 let own = &mut self.ranks[call.rank as usize];
+                let ticks = own.whole(self.hosts.costs.combine_byte * bytes as f64);
                 own.free = self.now + ticks;
                 own.account.compute += ticks;
                 call.path.compute += ticks;

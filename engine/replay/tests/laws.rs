@@ -6,7 +6,7 @@ use interconnect::link::{LinkPolicy, Mode, Timing};
 use interconnect::packet::LinkPolicies;
 use proptest::prelude::*;
 use replay::costs::{Costs, Rendezvous};
-use replay::{Program, Replay};
+use replay::{Hosts, Program, Replay};
 
 use crate::support::{
     Calls, awake, ends, finish, free, hosts, hyperx, job, log_gops, over, program, replay,
@@ -191,6 +191,24 @@ proptest! {
         };
         let scaled: Vec<u64> = times(1).iter().map(|end| 3 * end).collect();
         prop_assert_eq!(scaled, times(3));
+    }
+
+    /// Times below a tick: a rank takes what they are in all, and less than a tick more or less.
+    #[test]
+    fn short_times_add_up(compute_ns in 0..2000_u64, send in 0.0..3.0_f64, calls in 1..200_u32) {
+        let mut ranks = vec![Calls::default(); 2];
+        for _ in 0..calls {
+            ranks[0].compute(compute_ns).send(1, 8, 0);
+            ranks[1].recv(0, 0);
+        }
+        let wires = replay::transport::LogGops { latency: 0.0, gap: 0.0, gap_byte: 0.0 };
+        let transport = replay::transport::Transport::LogGops(wires);
+        let costs = Costs { send, ..free() };
+        let mut replay = Replay::new(transport, Hosts { tick_ns: 500.0, ..hosts(costs) }, 2, 1).unwrap();
+        replay.add(job(&program(&ranks), vec![0, 1])).unwrap();
+        let ended = ends(&mut replay)[0] as f64;
+        let all = f64::from(calls) * (compute_ns as f64 / 500.0 + send);
+        prop_assert!((ended - all).abs() < 1.0, "{ended} ticks in place of {all}");
     }
 
     /// Two jobs whose packets share no link: each runs as if alone, whichever was added first.
