@@ -55,6 +55,7 @@ def _ranks(*words: object, hosts: int) -> LoopProgram:
 
 PROGRAMS: Final[Mapping[str, LoopProgram]] = {
     "alltoall": alltoall(65_536, 2500, 40),
+    "alltoallv": _ranks("alltoallv", 40, 20_000, 2500, hosts=12),
     "bit_reversal": _ranks("bit_reversal", 60, 100_000, 2500, hosts=8),
     "cg": _ranks("cg", 400, 64, hosts=12),
     "ft": _ranks("ft", 60, 128, hosts=8),

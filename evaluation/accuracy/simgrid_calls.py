@@ -7,9 +7,9 @@ Open MPI does (`smpi/coll-selector: ompi`). By default it has its own simple one
 MPI_Bcast of 800 kB then takes 2.0 in place of 4.6 ms. Tests are free (`smpi/test: 0`). By default SimGrid's first test
 takes 0.1 ms, and its second one 0.2 ms.
 
-Messages are large, so that what a switch and a packet's length add matters little. MPI_Alltoallv is left out of the
-figure that is recorded: Open MPI 4.1 lets all ranks send to rank 0 first, then to rank 1. A card here sends one message
-after the other, and SimGrid's fluid model sends all at once and so has no queue in front of a rank.
+Messages are large, so that what a switch and a packet's length add matters little. Cards take turns (`hosts: smpi`), as
+SimGrid lets a host send all its messages at once. One message after the other, MPI_Alltoallv takes three times as long,
+because all ranks send to rank 0 first, then to rank 1.
 
 Prints Markdown.
 """
@@ -35,8 +35,6 @@ _HOSTS: Final = 8
 _ALIKE: Final = ("smpi/coll-selector:ompi", "smpi/test:0")
 _LATENCY_NS: Final = 19.2
 """Of a host's link in SimGrid: with another one, three cycles."""
-
-_LEFT_OUT: Final = "alltoallv"
 
 Lines = Mapping[int, Sequence[str]]
 """Of the ranks that do something, without the rank in front."""
@@ -77,7 +75,7 @@ CASES: Final[Mapping[str, Lines]] = {
     "allgather": _all("allgather 10000 10000 0 0"),
     "allgatherv": _all(f"allgatherv 10000 {_PART} 0 0"),
     "alltoall": _all("alltoall 10000 10000 0 0"),
-    _LEFT_OUT: _all(f"alltoallv 80000 {_PART} 80000 {_PART} 0 0"),
+    "alltoallv": _all(f"alltoallv 80000 {_PART} 80000 {_PART} 0 0"),
 }
 """Collective calls are of 8-byte elements."""
 
@@ -135,7 +133,7 @@ def compared(
 
 
 def main() -> int:
-    """Exit status 1 if one of the recorded differences is above 1 %."""
+    """Exit status 1 if a difference is above 2 %."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     recording.add_argument(parser)
     given = parser.parse_args()
@@ -148,9 +146,9 @@ def main() -> int:
     print("| case | replay, ms | SimGrid, ms | difference |\n| --- | --- | --- | --- |")
     for name, (here, there) in found.items():
         print(f"| {name} | {1e3 * here:.3f} | {1e3 * there:.3f} | {percent[name]:+.2f} % |")
-    worst = max((value for name, value in percent.items() if name != _LEFT_OUT), key=abs)
-    records.append({"largest difference": Figure(value=worst, n=len(percent) - 1)})
-    return 0 if abs(worst) <= 1 else 1
+    worst = max(percent.values(), key=abs)
+    records.append({"largest difference": Figure(value=worst, n=len(percent))})
+    return 0 if abs(worst) <= 2 else 1
 
 
 if __name__ == "__main__":

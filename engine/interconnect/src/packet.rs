@@ -41,6 +41,7 @@ mod messages;
 mod nodes;
 mod several;
 mod state;
+mod streams;
 mod waiting;
 
 use crate::error::SimulationError;
@@ -320,6 +321,21 @@ impl PacketEngine {
             flits: how.flits.min(most),
             ..how
         });
+        Ok(())
+    }
+
+    /// From now on nodes take turns between the nodes that they send to, packet by packet; messages to one go in order.
+    ///
+    /// # Errors
+    /// If traffic is random, or messages are under way.
+    pub fn take_turns(&mut self) -> Result<(), SimulationError> {
+        if self.made > 0 {
+            return SimulationError::parameter("nodes take turns from the first message on");
+        }
+        let Traffic::Messages(messages) = &mut self.traffic else {
+            return SimulationError::parameter("only messages take turns");
+        };
+        messages.take_turns();
         Ok(())
     }
 

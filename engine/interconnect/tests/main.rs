@@ -17,3 +17,4 @@ mod stages;
 mod tcep;
 mod topologies;
 mod traffic;
+mod turns;

@@ -66,6 +66,8 @@ pub struct Costs {
     pub ack_bytes: u64,
     /// Packets that one acknowledges.
     pub ack_packets: u32,
+    /// Whether adapters take turns between the nodes that they send to, packet by packet.
+    pub in_turn: bool,
 }
 
 impl Costs {

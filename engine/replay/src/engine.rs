@@ -128,7 +128,7 @@ impl Replay {
             return ReplayError::parameter("a cost is negative or not finite");
         }
         if let Transport::Network(wires) = &mut transport {
-            wires.acknowledge(&hosts.costs)?;
+            wires.follow(&hosts.costs)?;
         }
         let mut scheduler = Scheduler::new(nodes, seed);
         scheduler.set_cores(hosts.cores);

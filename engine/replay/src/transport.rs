@@ -44,18 +44,20 @@ impl Wires {
         bytes.div_ceil(self.flit_bytes.into()).max(1)
     }
 
-    /// Let nodes acknowledge packets, if acknowledgements have bytes.
-    pub(crate) fn acknowledge(&mut self, costs: &Costs) -> Result<(), ReplayError> {
-        if costs.ack_bytes == 0 {
-            return Ok(());
-        }
+    /// Let nodes acknowledge packets, if acknowledgements have bytes, and take turns, if adapters do.
+    pub(crate) fn follow(&mut self, costs: &Costs) -> Result<(), ReplayError> {
         let how = Acknowledgements {
             packets: costs.ack_packets,
             flits: u16::try_from(self.flits(costs.ack_bytes)).unwrap_or(u16::MAX),
         };
-        self.engine
-            .acknowledge_messages(how)
-            .or_else(|error| ReplayError::parameter(error.to_string()))
+        let mut done = Ok(());
+        if costs.ack_bytes > 0 {
+            done = self.engine.acknowledge_messages(how);
+        }
+        if costs.in_turn {
+            done = done.and_then(|()| self.engine.take_turns());
+        }
+        done.or_else(|error| ReplayError::parameter(error.to_string()))
     }
 
     /// Simulate one cycle; what happened to messages in it is appended.

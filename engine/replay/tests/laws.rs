@@ -102,6 +102,13 @@ fn acknowledged() -> Costs {
     }
 }
 
+fn in_turn() -> Costs {
+    Costs {
+        in_turn: true,
+        ..acknowledged()
+    }
+}
+
 fn deep(hold: u64) -> LinkPolicy {
     LinkPolicy {
         mode: Mode::Deep,
@@ -138,7 +145,7 @@ proptest! {
     #[test]
     fn all_that_is_sent_is_received(rounds in rounds()) {
         let program = of(&rounds, 1);
-        for costs in [free(), rendezvous(), read(), acknowledged()] {
+        for costs in [free(), rendezvous(), read(), acknowledged(), in_turn()] {
             for transport in [awake(hyperx(&[4], 2)), over(hyperx(&[4], 2), asleep(deep(50))), log_gops()] {
                 let mut replay = replay(transport, costs, 8, &program);
                 let ranks = finish(&mut replay);
@@ -172,8 +179,10 @@ proptest! {
     #[test]
     fn equal_replays_are_equal(rounds in rounds()) {
         let program = of(&rounds, 1);
-        let run = || ends(&mut replay(over(hyperx(&[4], 2), asleep(deep(50))), rendezvous(), 8, &program));
-        prop_assert_eq!(run(), run());
+        for costs in [rendezvous(), in_turn()] {
+            let run = || ends(&mut replay(over(hyperx(&[4], 2), asleep(deep(50))), costs, 8, &program));
+            prop_assert_eq!(run(), run());
+        }
     }
 
     /// Without a network all times are parameters: three times as long each, three times as long in all.

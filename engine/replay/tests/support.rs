@@ -157,6 +157,7 @@ pub fn free() -> Costs {
         header_bytes: 0,
         ack_bytes: 0,
         ack_packets: 1,
+        in_turn: false,
     }
 }
 

@@ -44,6 +44,7 @@ pub struct HostCosts {
     header_bytes: u64,
     ack_bytes: u64,
     ack_packets: u32,
+    in_turn: bool,
 }
 
 impl TryFrom<HostCosts> for Costs {
@@ -73,6 +74,7 @@ impl TryFrom<HostCosts> for Costs {
             header_bytes: own.header_bytes,
             ack_bytes: own.ack_bytes,
             ack_packets: own.ack_packets,
+            in_turn: own.in_turn,
         })
     }
 }

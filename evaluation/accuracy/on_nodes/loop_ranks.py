@@ -1,6 +1,7 @@
 """One rank of a small program for the closed loop: what it does between its calls of MPI is real computing.
 
     python3 loop_ranks.py bit_reversal ROUNDS BYTE PAUSE_US    exchange with the rank whose bits are reversed
+    python3 loop_ranks.py alltoallv ROUNDS BYTE PAUSE_US       a pause, and so many bytes from each rank to each other
     python3 loop_ranks.py cg ITERATIONS WIDTH                  conjugate gradients on a plate, its rows dealt out
     python3 loop_ranks.py ft ITERATIONS ORDER                  2-D Fourier transform there and back, by Alltoall
 
@@ -44,6 +45,16 @@ def bit_reversal(rounds: int, size_byte: int, pause_us: int) -> bool:
         if partner != RANK:
             WORLD.Sendrecv(out, partner, 0, came, partner, 0)
     return partner == RANK or came == bytearray([partner]) * size_byte
+
+
+def alltoallv(rounds: int, size_byte: int, pause_us: int) -> bool:
+    """A pause and MPI_Alltoallv, in which all parts are as long."""
+    parts = ([size_byte] * RANKS, [size_byte * rank for rank in range(RANKS)])
+    out, came = bytearray([RANK]) * (size_byte * RANKS), bytearray(size_byte * RANKS)
+    for _ in range(rounds):
+        spin(pause_us)
+        WORLD.Alltoallv([out, parts, MPI.BYTE], [came, parts, MPI.BYTE])
+    return came == b"".join(bytes([rank]) * size_byte for rank in range(RANKS))
 
 
 def cg(iterations: int, width: int) -> bool:
@@ -127,7 +138,12 @@ def _transposed(rows: list[list[complex]], mine: int) -> list[list[complex]]:
     ]
 
 
-PROGRAMS: dict[str, Callable[..., bool]] = {"bit_reversal": bit_reversal, "cg": cg, "ft": ft}
+PROGRAMS: dict[str, Callable[..., bool]] = {
+    "bit_reversal": bit_reversal,
+    "alltoallv": alltoallv,
+    "cg": cg,
+    "ft": ft,
+}
 
 
 def main() -> int:

@@ -1,9 +1,9 @@
 //! Messages that nodes send: cut into packets at the sender's channel, complete when the last packet has come.
 //!
-//! A node sends one message after the other, in the order in which they were given; real adapters may take turns between
-//! messages to several destinations, which only the order in which these complete could show. Packets are as long as
-//! they can be, and the last one has what is left: it takes a place of a whole packet in buffers, where a router that counts
-//! flits would fit more short packets.
+//! A node sends one message after the other, in the order in which they were given, or takes turns, packet by packet,
+//! between the nodes that it sends to ([`Messages::take_turns`]). In turns, messages to one node go in order, whichever
+//! ranks they are of. Packets are as long as they can be, and the last one has what is left: it takes a place of a whole
+//! packet in buffers, where a router that counts flits would fit more short packets.
 //!
 //! Nodes may acknowledge packets, as TCP does ([`Acknowledgements`]): by a packet to the sender, in front of all else that
 //! they have to send. Nobody waits for one here. A real sender stops when its window is full, which messages longer than
@@ -12,6 +12,8 @@
 use crate::network::NodeId;
 use crate::prefetch::prefetch;
 use crate::slots::Slots;
+
+use super::streams::Streams;
 
 const NONE: u32 = u32::MAX;
 
@@ -100,6 +102,8 @@ pub(super) struct Messages {
     channels: Vec<Channel>,
     signals: Vec<Signal>,
     acknowledgements: Option<Acknowledgements>,
+    /// None: nodes send one message after the other.
+    streams: Option<Streams>,
 }
 
 /// What a packet is that has come.
@@ -133,7 +137,13 @@ impl Messages {
             channels: vec![idle; nodes as usize],
             signals: Vec::new(),
             acknowledgements: None,
+            streams: None,
         }
+    }
+
+    /// From now on nodes take turns between the nodes that they send to. Nothing is under way yet.
+    pub(super) fn take_turns(&mut self) {
+        self.streams = Some(Streams::default());
     }
 
     /// From now on nodes acknowledge what comes.
@@ -153,13 +163,22 @@ impl Messages {
         let own = self
             .pool
             .put(Message::new((source, dest), flits, token, tells));
-        let channel = &mut self.channels[source as usize];
-        match channel.last {
-            NONE => channel.first = own,
-            before => self.pool[before].next = own,
+        let waits = |streams: &mut Streams| !streams.join((source, dest), own);
+        if self.streams.as_mut().is_some_and(waits) {
+            return false;
         }
-        channel.last = own;
-        !std::mem::replace(&mut channel.busy, true)
+        self.append(source, own);
+        !std::mem::replace(&mut self.channels[source as usize].busy, true)
+    }
+
+    /// A message is the last that a node's channel will turn to.
+    fn append(&mut self, node: NodeId, message: u32) {
+        let channel = &mut self.channels[node as usize];
+        match channel.last {
+            NONE => channel.first = message,
+            before => self.pool[before].next = message,
+        }
+        channel.last = message;
     }
 
     /// The first node acknowledges what came from the second. Whether its channel has to be asked for the next packet.
@@ -193,14 +212,23 @@ impl Messages {
             message: own,
             flits,
         };
-        if message.to_send == 0 {
-            if message.tells {
-                let token = message.token;
-                self.signals.push(Signal::Left { token });
-            }
-            channel.first = message.next;
+        let has_left = message.to_send == 0;
+        if has_left && message.tells {
+            let token = message.token;
+            self.signals.push(Signal::Left { token });
+        }
+        if has_left || self.streams.is_some() {
+            channel.first = std::mem::replace(&mut message.next, NONE);
             if channel.first == NONE {
                 channel.last = NONE;
+            }
+            let turns = message.token != NONE;
+            let next = match &mut self.streams {
+                Some(streams) if has_left && turns => streams.leave((source, part.dest)),
+                _ => (!has_left).then_some(own),
+            };
+            if let Some(next) = next {
+                self.append(source, next);
             }
         }
         Some(part)
