@@ -68,8 +68,7 @@ impl Replay {
                 return;
             }
             if !own.computed && call.compute_ns > 0 {
-                let ticks = own.whole(call.compute_ns as f64 * scale);
-                own.compute(self.now, ticks);
+                own.compute(self.now, call.compute_ns as f64 * scale);
                 fresh = false;
                 continue;
             }
@@ -268,7 +267,8 @@ impl Rank {
     }
 
     /// It computes from now on.
-    fn compute(&mut self, now: u64, ticks: u64) {
+    fn compute(&mut self, now: u64, ticks: f64) {
+        let ticks = self.whole(ticks);
         self.computed = true;
         self.account.compute += ticks;
         self.path.compute += ticks;
