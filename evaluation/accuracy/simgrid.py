@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,7 +35,7 @@ from evaluation import recording
 from evaluation.records import Figure
 
 CYCLE_NS: Final = 12.8
-FLIT_BYTE: Final = 16
+_FLIT_BYTE: Final = 16
 """A link carries 10 Gb/s."""
 
 _HOP_CYCLES: Final = 3
@@ -108,43 +108,51 @@ def _lines(to: Sequence[Sequence[int]], byte: int) -> list[list[str]]:
 def ours(traces: Sequence[Path], side: int) -> Timed:
     """Our replay of a trace."""
     began = time.process_time()
+    found = replay(description_of(traces, {"kind": "torus", "radix": [side] * 3}, "dor", "free"), 1, sleeping=False)
+    return Timed(found.run_time_s, time.process_time() - began, found.process_s)
+
+
+def description_of(traces: Sequence[Path], network: Mapping[str, object], routing: str, hosts: str) -> Description:
+    """The program of a trace on a network."""
     file = traces[0].with_suffix(".replay")
-    write_program(file, import_trace(traces, "ti", Options("torus", 1e9)))
-    description = Description.model_validate(
+    write_program(file, import_trace(traces, "ti", Options("simgrid", 1e9)))
+    return Description.model_validate(
         {
-            "name": "torus",
-            "network": {"kind": "torus", "radix": [side] * 3},
-            "routing": "dor",
+            "name": "simgrid",
+            "network": dict(network),
+            "routing": routing,
             "router": {"vcs": 2, "buffer_flits": 512, "packet_flits": 64, "switching": "cut_through"},
             "programs": {
                 "cycle_ns": CYCLE_NS,
-                "flit_byte": FLIT_BYTE,
+                "flit_byte": _FLIT_BYTE,
+                "hosts": hosts,
                 "jobs": [{"program": {"kind": "file", "path": str(file)}}],
             },
         }
     )
-    found = replay(description, 1, sleeping=False)
-    return Timed(found.run_time_s, time.process_time() - began, found.process_s)
 
 
 def theirs(traces: Sequence[Path], side: int) -> Timed:
     """SimGrid's replay of a trace."""
-    rate, latency = FLIT_BYTE / CYCLE_NS * 1e9, _HOP_CYCLES * CYCLE_NS
-    cluster = (
-        f'<cluster id="torus" prefix="n" suffix="" radical="0-{side**3 - 1}" speed="1Gf" bw="{rate:.0f}Bps" '
-        f'lat="{latency:.3f}ns" topology="TORUS" topo_parameters="{side},{side},{side}" '
-        'sharing_policy="SPLITDUPLEX"/>'
-    )
+    torus = f'topology="TORUS" topo_parameters="{side},{side},{side}"'
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run_time_s = smpi_run(traces, cluster)
+    run_time_s = smpi_run(traces, _HOP_CYCLES * CYCLE_NS, torus)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Timed(run_time_s, spent, spent)
 
 
-def smpi_run(traces: Sequence[Path], cluster: str, options: Sequence[str] = ()) -> float:
-    """Run time of SimGrid's replay on a cluster of hosts n0, n1, ..., with its fluid model alone; seconds."""
+def smpi_run(traces: Sequence[Path], latency_ns: float, shape: str = "", options: Sequence[str] = ()) -> float:
+    """Run time of SimGrid's replay on a cluster, with its fluid model alone; seconds.
+
+    `shape`: attributes of the cluster; without any, all hosts are at one switch. The latency is of a link.
+    """
     folder = traces[0].parent
+    rate = _FLIT_BYTE / CYCLE_NS * 1e9
+    cluster = (
+        f'<cluster id="simgrid" prefix="n" suffix="" radical="0-{len(traces) - 1}" speed="1Gf" bw="{rate:.0f}Bps" '
+        f'lat="{latency_ns:.3f}ns" {shape} sharing_policy="SPLITDUPLEX"/>'
+    )
     platform, hosts, named = folder / "platform.xml", folder / "hosts", folder / "traces"
     named.write_text("".join(f"{one}\n" for one in traces), encoding="utf-8")
     platform.write_text(
@@ -189,6 +197,13 @@ def compare(folder: Path, lines: Sequence[Sequence[str]], messages: int, side: i
     }
 
 
+def require_smpirun() -> None:
+    """Exit with a sentence if SimGrid is not installed."""
+    if shutil.which("smpirun") is None:
+        print(f"{Path(sys.argv[0]).stem}: there is no smpirun: install libsimgrid-dev.", file=sys.stderr)
+        sys.exit(2)
+
+
 def main() -> int:
     """Exit status 1 if run times without contention differ by more than 2 %."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -198,9 +213,7 @@ def main() -> int:
     parser.add_argument("--small", type=int, default=1024, help="byte, with contention")
     recording.add_argument(parser)
     given = parser.parse_args()
-    if shutil.which("smpirun") is None:
-        print("simgrid: there is no smpirun: install libsimgrid-dev.", file=sys.stderr)
-        return 2
+    require_smpirun()
     records = recording.begin(given)
     rng = random.Random(1)  # noqa: S311 - traces are to be the same each time
     with TemporaryDirectory() as scratch:

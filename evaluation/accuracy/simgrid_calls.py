@@ -15,25 +15,20 @@ Prints Markdown.
 """
 
 import argparse
-import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from eee_testbed.simulation.description import Description
-from eee_testbed.simulation.replay.program import write_program
-from eee_testbed.simulation.replay.readers.reading import Options
-from eee_testbed.simulation.replay.readers.table import import_trace
 from eee_testbed.simulation.replay.replayed import replay
 from evaluation import recording
-from evaluation.accuracy.simgrid import CYCLE_NS, FLIT_BYTE, smpi_run
+from evaluation.accuracy.simgrid import CYCLE_NS, description_of, require_smpirun, smpi_run
 from evaluation.records import Figure
 
 _HOSTS: Final = 8
 _ALIKE: Final = ("smpi/coll-selector:ompi", "smpi/test:0")
-_LATENCY_NS: Final = 19.2
+_LATENCY_NS: Final = 1.5 * CYCLE_NS
 """Of a host's link in SimGrid: with another one, three cycles."""
 
 Lines = Mapping[int, Sequence[str]]
@@ -91,33 +86,13 @@ def written(folder: Path, lines: Lines) -> list[Path]:
 
 def ours_s(files: Sequence[Path]) -> float:
     """Run time of our replay."""
-    replay_file = files[0].with_suffix(".replay")
-    write_program(replay_file, import_trace(files, "ti", Options("calls", 1e9)))
-    description = Description.model_validate(
-        {
-            "name": "calls",
-            "network": {"kind": "graph", "routers": 1, "nodes": [0] * _HOSTS, "links": []},
-            "routing": "shortest",
-            "router": {"vcs": 2, "buffer_flits": 512, "packet_flits": 64, "switching": "cut_through"},
-            "programs": {
-                "cycle_ns": CYCLE_NS,
-                "flit_byte": FLIT_BYTE,
-                "hosts": "smpi",
-                "jobs": [{"program": {"kind": "file", "path": str(replay_file)}}],
-            },
-        }
-    )
-    return replay(description, 1, sleeping=False).run_time_s
+    switch = {"kind": "graph", "routers": 1, "nodes": [0] * len(files), "links": []}
+    return replay(description_of(files, switch, "shortest", "smpi"), 1, sleeping=False).run_time_s
 
 
 def theirs_s(files: Sequence[Path]) -> float:
     """Run time of SimGrid's replay."""
-    rate = FLIT_BYTE / CYCLE_NS * 1e9
-    cluster = (
-        f'<cluster id="calls" prefix="n" suffix="" radical="0-{len(files) - 1}" speed="1Gf" bw="{rate:.0f}Bps" '
-        f'lat="{_LATENCY_NS}ns" sharing_policy="SPLITDUPLEX"/>'
-    )
-    return smpi_run(files, cluster, _ALIKE)
+    return smpi_run(files, _LATENCY_NS, options=_ALIKE)
 
 
 def compared(
@@ -137,9 +112,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     recording.add_argument(parser)
     given = parser.parse_args()
-    if shutil.which("smpirun") is None:
-        print("simgrid_calls: there is no smpirun: install libsimgrid-dev.", file=sys.stderr)
-        return 2
+    require_smpirun()
     records = recording.begin(given)
     found = compared(CASES, ours_s, theirs_s)
     percent = {name: 100 * (here / there - 1) for name, (here, there) in found.items()}
