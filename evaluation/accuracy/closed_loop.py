@@ -56,7 +56,7 @@ from evaluation import quiet, recording
 from evaluation.accuracy.alltoall_engine import MIWA as POLICY
 from evaluation.accuracy.live_states import joule_between, shares_between, totals_at
 from evaluation.accuracy.loop_lab import FAMILY, Live, measured, prepare
-from evaluation.accuracy.loop_parts import fitted_cost, timed, until_all_had_begun
+from evaluation.accuracy.loop_parts import fitted_cost, timed, timed_s, until_all_had_begun, wanted_s
 from evaluation.accuracy.loop_programs import PROGRAMS, RANKS
 from evaluation.accuracy.miwa_live import require_root
 from evaluation.records import Figure
@@ -194,13 +194,14 @@ def loop_of(name: str, off: Trial, on: Trial, live: Live, scratch: Path) -> Loop
 
     parts = timed(without.program)
 
-    def timed_s(host_ns: float, *, sleeping: bool) -> float:
-        whole, *before = (replayed_on(live.lab, part, scratch, host_ns, sleeping=sleeping)[1] for part in parts)
-        return whole.run_time_s - sum(one.run_time_s for one in before)
+    def replayed_s(host_ns: float, *, sleeping: bool) -> float:
+        replays = (replayed_on(live.lab, part, scratch, host_ns, sleeping=sleeping)[1] for part in parts)
+        return timed_s(one.run_time_s for one in replays)
 
-    wanted_s = live_off_s if len(parts) > 1 else without.took_ns / 1e9
-    host_ns = fitted_cost(lambda cost_ns: timed_s(cost_ns, sleeping=False), wanted_s)
-    replay_adds_s = timed_s(host_ns, sleeping=True) - timed_s(host_ns, sleeping=False)
+    host_ns = fitted_cost(
+        lambda cost_ns: replayed_s(cost_ns, sleeping=False), wanted_s(parts, live_off_s, without.took_ns)
+    )
+    replay_adds_s = replayed_s(host_ns, sleeping=True) - replayed_s(host_ns, sleeping=False)
     _, awake = replayed_on(live.lab, without.program, scratch, host_ns, sleeping=False)
     own, begin = (
         replayed_on(live.lab, program, scratch, host_ns, sleeping=True)

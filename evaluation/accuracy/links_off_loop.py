@@ -20,7 +20,7 @@ import json
 import shlex
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -31,12 +31,13 @@ from eee_testbed.lab.folder import load_lab
 from eee_testbed.lab.topology import Topology
 from eee_testbed.record.trials import Trial, read_trials
 from eee_testbed.simulation.replay.jobs import Job
+from eee_testbed.simulation.replay.on_network import recorded_job
 from eee_testbed.simulation.replay.program import Program, write_program
 from eee_testbed.simulation.replay.replayed import replay
 from evaluation import quiet, recording
 from evaluation.accuracy.closed_loop import recorded, with_costs
 from evaluation.accuracy.links_off_replay import Trees, chosen, described, stored_us
-from evaluation.accuracy.loop_parts import fitted_cost, timed
+from evaluation.accuracy.loop_parts import fitted_cost, timed, timed_s, wanted_s
 from evaluation.accuracy.loop_programs import PROGRAMS, RANKS, LoopProgram, alltoall
 from evaluation.accuracy.miwa_live import require_root
 from evaluation.records import Figure
@@ -139,13 +140,13 @@ def loops(name: str, lab: Path, runs: Path, scratch: Path) -> list[Off]:
     calls = recorded(base)
     jobs = jobs_of(calls.program, scratch)
     live_on_s = base.figures[program.figure].value
-    wanted_s = live_on_s if len(jobs) > 1 else calls.took_ns / 1e9
-    host_ns = fitted_cost(lambda cost_ns: timed_s(jobs, first.trees, cost_ns), wanted_s)
-    base_s = timed_s(jobs, first.trees, host_ns)
+    on_s = replayed_s(jobs, first.trees)
+    host_ns = fitted_cost(on_s, wanted_s(jobs, live_on_s, calls.took_ns))
+    base_s = on_s(host_ns)
     found = []
     for state in (some_off(topology), all_but_one_tree(topology)):
         live_off_s = live(lab, program, state, runs).figures[program.figure].value
-        adds_s = timed_s(jobs, state.trees, host_ns) - base_s
+        adds_s = replayed_s(jobs, state.trees)(host_ns) - base_s
         found.append(Off(name, len(state.trees.off), live_on_s, live_off_s, host_ns / 1e3, adds_s))
     return found
 
@@ -156,19 +157,18 @@ def jobs_of(program: Program, scratch: Path) -> list[Job]:
     for number, part in enumerate(timed(program)):
         file = scratch / f"{program.name}-{number}.replay"
         write_program(file, part)
-        found.append(Job.model_validate({"program": {"kind": "file", "path": str(file)}}))
+        found.append(recorded_job(file, 1))
     return found
 
 
-def timed_s(jobs: Sequence[Job], trees: Trees, host_ns: float) -> float:
-    """What the replay over trees takes for the part of a program that is timed."""
+def replayed_s(jobs: Sequence[Job], trees: Trees) -> Callable[[float], float]:
+    """What the replay over trees takes for the part of a program that is timed, by the cost of a message, ns."""
+    late = [described(job, trees, stored_us(described(job, trees))) for job in jobs]
 
-    def replayed_s(job: Job) -> float:
-        late = described(job, trees, stored_us(described(job, trees)))
-        return replay(with_costs(late, host_ns), 1, sleeping=False).run_time_s
+    def of_cost(host_ns: float) -> float:
+        return timed_s(replay(with_costs(one, host_ns), 1, sleeping=False).run_time_s for one in late)
 
-    whole_s, *before_s = map(replayed_s, jobs)
-    return whole_s - sum(before_s)
+    return of_cost
 
 
 def plain(one: Off) -> dict[str, Any]:

@@ -90,8 +90,9 @@ def sent_bytes(topology: Topology, job: Job) -> HostBytes:
 
 def described(job: Job, own: Trees, trunk_us: float = 0.0) -> Description:
     """A program over these trees; a trunk takes a cycle, or as long as given."""
-    plain = network_for(f"lab:{_LAB}", _MBPS, job).model_dump(exclude_unset=True)
-    cycle_us = plain["programs"]["cycle_ns"] / 1e3
+    network = network_for(f"lab:{_LAB}", _MBPS, job)
+    cycle_us = network.programs.cycle_ns / 1e3 if network.programs is not None else math.inf
+    plain = network.model_dump(exclude_unset=True, exclude={"programs"}) | {"programs": network.programs}
     trees = [{"hosts": list(hosts), "links": sorted(links)} for hosts, links in own.trees]
     plain["network"] |= {
         "trees": trees, "off": sorted(own.off), "link_latency": max(1, round(trunk_us / cycle_us))

@@ -4,7 +4,7 @@ Hosts end MPI_Init one after another and connect to each other before a program'
 programs of the closed loop begin to time behind their first MPI_Barrier, and end with their last collective call.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import polars as pl
@@ -66,6 +66,17 @@ def _least(program: Program, calls: pl.Expr) -> int:
 def _only(program: Program, calls: pl.Expr) -> Program:
     kept = program.calls.filter(calls)
     return Program(program.name, program.ranks, kept, program.communicators, program.source, program.assumed, None)
+
+
+def timed_s(times_s: Iterable[float]) -> float:
+    """What the part that is timed takes, from the run times of `timed`'s programs."""
+    whole_s, *before_s = times_s
+    return whole_s - sum(before_s)
+
+
+def wanted_s(parts: Sequence[object], live_s: float, took_ns: int) -> float:
+    """What `timed_s` is fitted to: what was timed live, or all that was recorded if that is what is timed."""
+    return live_s if len(parts) > 1 else took_ns / 1e9
 
 
 def fitted_cost(run_time_s: Callable[[float], float], wanted_s: float) -> float:

@@ -37,6 +37,8 @@ from eee_testbed.measuring.experiments.raw_files import RawFile
 from eee_testbed.measuring.experiments.traffic import PREFIX, Traffic, monitored
 
 _GREETING_TIMEOUT_S: Final = 75.0
+"""More than a keeper has for preparing its folder (`agents.job_keeper`)."""
+
 _RELEASE_TIMEOUT_S: Final = 20.0
 _AT_ONCE: Final = 16
 _TRAFFIC: Final = "traffic.json"

@@ -10,7 +10,7 @@ nothing to send. What is left of a message rides on later data or is acknowledge
 as is a sender whose window is full.
 
 Without a network (`log_gops`) all of a message travels at once, as in LogGOPSim: `rendezvous`, `request_byte`,
-`header_byte`, `ack_byte`, `adapter_ns` and `answer_ns` have no effect there.
+`header_byte`, `ack_byte`, `in_turn`, `adapter_ns` and `answer_ns` have no effect there.
 
 Cards send one message after the other, or take turns between nodes (`in_turn`). Linux hands to the card what a
 connection of TCP is given in the order of the sends, as long as its window has room: 40 calls of MPI_Alltoallv of 20 kB

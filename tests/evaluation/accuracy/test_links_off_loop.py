@@ -7,7 +7,7 @@ import pytest
 from eee_testbed.lab.folder import find_lab, load_lab
 from eee_testbed.lab.topology import Topology
 from eee_testbed.simulation.replay.jobs import Job, load_program
-from evaluation.accuracy.links_off_loop import Off, State, all_but_one_tree, all_on, jobs_of, some_off, timed_s
+from evaluation.accuracy.links_off_loop import Off, State, all_but_one_tree, all_on, jobs_of, replayed_s, some_off
 
 TOPOLOGY = Topology.of(load_lab(find_lab("virtual")))
 STATES = [all_on(TOPOLOGY), some_off(TOPOLOGY), all_but_one_tree(TOPOLOGY)]
@@ -27,7 +27,7 @@ def test_fewer_trunks_make_a_program_no_faster(tmp_path: Path) -> None:
         Job.model_validate({"program": {"kind": "alltoall", "ranks": 12, "array_byte": 65536, "iterations": 5}}).program
     )
     jobs = jobs_of(program, tmp_path)
-    times_s = [timed_s(jobs, state.trees, 1000.0) for state in STATES]
+    times_s = [replayed_s(jobs, state.trees)(1000.0) for state in STATES]
     assert times_s == sorted(times_s)
     assert times_s[-1] > 1.1 * times_s[0]
 
