@@ -35,6 +35,8 @@ _DRAGONFLIES: Final = frozenset({"D72", "D80", "D272", "D312", "D342"})
 _SETS: Final = ("low", "mid", "high")
 _SUFFIX: Final = {"always-on": "", "pdt-10": "-P", "pdt-100": "-PH"}
 _RATES: Final = {"10 GB/s": 10e9, "10 Gb/s": 1.25e9}
+_ROUNDING: Final = 1e-9
+"""Percent of the run time: a point that neither saves nor slows down, but for rounding, is at its break-even."""
 _OTHERWISE: Final = (
     "programs here are generated, with few iterations and assumed compute times, and tori are not adaptive: which "
     "network wins depends on how long programs compute"
@@ -202,9 +204,9 @@ def _break_even(data: StudyData) -> Verdict:
     for one in data.asleep:
         machine = one.machine
         share = network_share(2 * machine.links + machine.nodes, machine.nodes, 0.0)
-        limit = 100 * break_even_slowdown(share, _network_saving(one) / 100)
-        kept += (one.slowdown_percent < limit) == (one.cluster_change_percent < 0)
-        above += one.slowdown_percent >= limit
+        beyond = one.slowdown_percent - 100 * break_even_slowdown(share, _network_saving(one) / 100)
+        kept += abs(beyond) < _ROUNDING or (beyond < 0) == (one.cluster_change_percent < 0)
+        above += beyond >= _ROUNDING
     if not data.asleep:
         return missing_points("links that sleep")
     ours = f"{kept} of {len(data.asleep)} points keep it; {above} are slowed down by more than their break-even"
