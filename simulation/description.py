@@ -40,8 +40,9 @@ class Router(Part):
     packet_flits: Annotated[int, Field(ge=1, le=65535)] = 1
     """Flits of a packet; 5,000 are TCEP's bursts."""
 
-    switching: Literal["wormhole", "cut_through"] = "wormhole"
-    """Cut-through: a packet starts if the next buffer has room for all of it, and holds the output to its tail."""
+    switching: Literal["wormhole", "cut_through", "store_and_forward"] = "wormhole"
+    """Cut-through: a packet starts if the next buffer has room for all of it, and holds the output to its tail.
+    Store-and-forward: as cut-through, but once all of the packet has come, as in most Ethernet switches."""
 
     threshold: Annotated[int, Field(ge=0, le=1_000_000)] = 2
     """UGAL: flits that a detour must save."""
@@ -51,7 +52,7 @@ class Router(Part):
 
     def form(self) -> Form:
         """For the engine."""
-        return {**self.model_dump(exclude={"switching"}), "cut_through": self.switching == "cut_through"}
+        return self.model_dump()
 
 
 class Traffic(Part):
@@ -375,8 +376,11 @@ class Description(Part):
         if any(refused.values()):
             names = ", ".join(name for name, is_given in refused.items() if is_given)
             raise ValueError(f"programs run on the packet engine alone, without {names}: leave it out")
-        if self.router.switching != "cut_through":
-            raise ValueError("programs run with cut-through switching: write router: {switching: cut_through}")
+        if self.router.switching == "wormhole":
+            raise ValueError(
+                "programs run on switches that keep packets together: write router: {switching: cut_through}, or "
+                "store_and_forward as most Ethernet switches do"
+            )
         return self
 
     @model_validator(mode="after")
@@ -398,10 +402,10 @@ class Description(Part):
         if self.consolidation and self.stages:
             raise ValueError("links are turned off by TCEP or by SLaC: write consolidation or stages")
         both = self.links.mode != "off" and (self.consolidation or self.stages)
-        if both and (self.stages or self.engine == "flit" or self.router.switching != "cut_through"):
+        if both and (self.stages or self.engine == "flit" or self.router.switching == "wormhole"):
             raise ValueError(
                 "links sleep beside links that are turned off in the packet engine alone, with TCEP: write engine: "
-                "packet and router: {switching: cut_through}, or leave links out"
+                "packet and router: {switching: cut_through} or store_and_forward, or leave links out"
             )
         if self.curve is not None and self.traffic.packets is not None:
             raise ValueError("batches have no curve: write loads: [0.5], and drop curve")
@@ -446,9 +450,9 @@ class Description(Part):
     def engine_choice(self) -> tuple[EngineName, str]:
         """The engine that is used, and why: `auto` is the packet engine where what it leaves out does not matter.
 
-        That is cut-through switching with an internal speedup, buffers of at least eight packets, no coalescing, one
-        rate, and a routing that asks for one port whatever the queues are. (Bursts of long packets and full buffers are
-        for the flit engine.)
+        That is cut-through or store-and-forward switching with an internal speedup, buffers of at least eight packets,
+        no coalescing, one rate, and a routing that asks for one port whatever the queues are. (Bursts of long packets
+        and full buffers are for the flit engine.)
         """
         if self.engine != "auto":
             return self.engine, "as asked"
@@ -460,7 +464,7 @@ class Description(Part):
         against = [
             why
             for differs, why in (
-                (router.switching != "cut_through", "switching is not cut_through"),
+                (router.switching == "wormhole", "switching is wormhole"),
                 (router.speedup == 1, "speedup is 1"),
                 (router.traversal_delay != 1, "traversal_delay is not 1"),
                 (router.routing_delay != 0, "routing_delay is not 0"),
@@ -475,7 +479,8 @@ class Description(Part):
         ]
         if against:
             return "flit", f"the packet engine is not for it: {', '.join(against)}"
-        return "packet", f"cut-through, buffers of at least {_ENOUGH_PACKETS} packets: it is faster and as exact"
+        how = router.switching.replace("_", "-")
+        return "packet", f"{how}, buffers of at least {_ENOUGH_PACKETS} packets: it is faster and as exact"
 
 
 BATCHES_AT_ONCE: Final = 40

@@ -10,8 +10,7 @@ over the trees of each.
 
 A message's cost at its hosts is fitted to the first run alone: to the part that is timed, as hosts connect to each
 other before, which no replay has. The predicted run time of the others is that of the
-first plus what the replay adds. A trunk takes as long as a switch that stores a full frame; smaller frames take less
-on the live lab. Prints JSON.
+first plus what the replay adds. Prints JSON.
 """
 
 import argparse
@@ -36,7 +35,7 @@ from eee_testbed.simulation.replay.program import Program, write_program
 from eee_testbed.simulation.replay.replayed import replay
 from evaluation import quiet, recording
 from evaluation.accuracy.closed_loop import recorded, with_costs
-from evaluation.accuracy.links_off_replay import Trees, chosen, described, stored_us
+from evaluation.accuracy.links_off_replay import Trees, chosen, described
 from evaluation.accuracy.loop_parts import fitted_cost, timed, timed_s, wanted_s
 from evaluation.accuracy.loop_programs import PROGRAMS, RANKS, LoopProgram, alltoall
 from evaluation.accuracy.miwa_live import require_root
@@ -163,10 +162,10 @@ def jobs_of(program: Program, scratch: Path) -> list[Job]:
 
 def replayed_s(jobs: Sequence[Job], trees: Trees) -> Callable[[float], float]:
     """What the replay over trees takes for the part of a program that is timed, by the cost of a message, ns."""
-    late = [described(job, trees, stored_us(described(job, trees))) for job in jobs]
+    stored = [described(job, trees, stores=True) for job in jobs]
 
     def of_cost(host_ns: float) -> float:
-        return timed_s(replay(with_costs(one, host_ns), 1, sleeping=False).run_time_s for one in late)
+        return timed_s(replay(with_costs(one, host_ns), 1, sleeping=False).run_time_s for one in stored)
 
     return of_cost
 

@@ -7,9 +7,9 @@ inventory, over the trees that `eeectl apply --trees-per-switch 2` installs; the
 (`regulation.koibuchi`) for the bytes of a smaller order, from the lowest peak that the busiest channel allows to one
 that leaves a single tree. Links never sleep. The grain makes order 5000 take the 6.4 to 6.6 s that the live lab took.
 
-Each is replayed twice: with trunks that take a cycle, so that all that is lost is lost by sharing channels, and with
-trunks that take as long as a switch that stores a full frame before it sends it on: longer ways cost then, too. Small
-frames are stored for a shorter time, so this is an upper bound.
+Each is replayed twice: with switches that cut frames through, so that nearly all that is lost is lost by sharing
+channels, and with switches that store a frame before they send it on, as those of `virtual` do: longer ways cost then,
+too.
 
 Prints a Markdown table. Percentages are of the same trunks with all links on.
 """
@@ -38,6 +38,9 @@ _LAB: Final = "virtual"
 _MBPS: Final = 1000
 _SWITCH_US: Final = 2.7
 """Of the truth's switches, from one port to another."""
+
+_ROUTER_CYCLES: Final = 2
+"""Of an empty router, as the engine counts it."""
 
 _ABOVE: Final = 1.001
 _SHOWN: Final = 2
@@ -88,26 +91,21 @@ def sent_bytes(topology: Topology, job: Job) -> HostBytes:
     return {(hosts[one.source], hosts[one.target]): int(one.byte) for one in pairs}
 
 
-def described(job: Job, own: Trees, trunk_us: float = 0.0) -> Description:
-    """A program over these trees; a trunk takes a cycle, or as long as given."""
+def described(job: Job, own: Trees, *, stores: bool) -> Description:
+    """A program over these trees; switches store frames and take as long as those of `virtual`, or cut them through."""
     network = network_for(f"lab:{_LAB}", _MBPS, job)
     cycle_us = network.programs.cycle_ns / 1e3 if network.programs is not None else math.inf
+    cycles = round(_SWITCH_US / cycle_us) - _ROUTER_CYCLES if stores else 1
+    switching = "store_and_forward" if stores else "cut_through"
     plain = network.model_dump(exclude_unset=True, exclude={"programs"}) | {"programs": network.programs}
     trees = [{"hosts": list(hosts), "links": sorted(links)} for hosts, links in own.trees]
     plain["network"] |= {
-        "trees": trees, "off": sorted(own.off), "link_latency": max(1, round(trunk_us / cycle_us))
+        "trees": trees, "off": sorted(own.off), "link_latency": cycles
     }  # fmt: skip
     longest = max(len(links) for _, links in own.trees)
     return Description.model_validate(
-        plain | {"routing": "trees", "router": plain["router"] | {"vcs": min(longest, 4)}}
+        plain | {"routing": "trees", "router": plain["router"] | {"vcs": min(longest, 4), "switching": switching}}
     )
-
-
-def stored_us(description: Description) -> float:
-    """How long a switch takes that stores a full frame."""
-    programs = description.programs
-    cycle_ns = programs.cycle_ns if programs is not None else 0.0
-    return description.router.packet_flits * cycle_ns / 1e3 + _SWITCH_US
 
 
 def busiest_text(topology: Topology, description: Description, one: Replayed) -> str:
@@ -125,9 +123,8 @@ def rows(topology: Topology, job: Job, every: Sequence[Trees]) -> list[Mapping[s
     found: list[Mapping[str, str]] = []
     bases: list[float] = []
     for own in every:
-        plain = described(job, own)
-        late = described(job, own, stored_us(plain))
-        done = [replay(one, 1, sleeping=False) for one in (plain, late)]
+        through, stored = (described(job, own, stores=stores) for stores in (False, True))
+        done = [replay(one, 1, sleeping=False) for one in (through, stored)]
         bases = bases or [one.run_time_s for one in done]
         slower = [100 * (one.run_time_s / base - 1) for one, base in zip(done, bases, strict=True)]
         found.append(
@@ -138,7 +135,7 @@ def rows(topology: Topology, job: Job, every: Sequence[Trees]) -> list[Mapping[s
                 "with longer ways": f"{slower[1]:.1f} %",
                 "packets over trunks": f"{done[0].hops}",
                 "ranks wait": f"{done[0].wait_share:.1%}",
-                "busiest channels": busiest_text(topology, plain, done[0]),
+                "busiest channels": busiest_text(topology, through, done[0]),
             }
         )
     return found

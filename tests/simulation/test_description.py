@@ -132,7 +132,7 @@ def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("addition", "engine", "why"),
     [
-        ("", "flit", "not for it: switching is not cut_through"),
+        ("", "flit", "not for it: switching is wormhole"),
         ("router: {switching: cut_through, speedup: 1}", "flit", "speedup is 1"),
         ("router: {switching: cut_through}", "packet", "at least 8 packets"),
         ("router: {switching: cut_through, packet_flits: 8}", "flit", "less than 8 packets (64 flits)"),

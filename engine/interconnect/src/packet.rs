@@ -1,10 +1,10 @@
-//! The packet engine: virtual cut-through by arithmetic. A packet costs one event a hop, and a credit.
+//! The packet engine: virtual cut-through, or store and forward, by arithmetic. A packet costs one event a hop, and a credit.
 //!
 //! ```text
-//! head arrives at u ─ route, virtual channel with room for the packet ─ switch from step s·u + 1 on ─ link when free ─> next
+//! head (or tail, if stored first) arrives at u ─ route, virtual channel with room for the packet ─ switch from step s·u + 1 on ─ link when free ─> next
 //! ```
 //!
-//! It computes what the flit engine with [`Switching::CutThrough`] does, as long as an output's queue is what packets wait
+//! It computes what the flit engine does with the same [`Switching`], as long as an output's queue is what packets wait
 //! for: an output, to a router or to a node, takes one packet after the other, in the order of their grants; its switch works
 //! at `speedup` flits a cycle, its link at one. Of a buffer only the first packet may ask for an output, and the one behind it
 //! is the first once its tail is in the switch: so a packet without room behind its output holds up those behind it, and no
@@ -47,7 +47,7 @@ mod waiting;
 use crate::error::SimulationError;
 use crate::measure::{Interval, Measurement};
 use crate::network::{Network, NodeId};
-use crate::parameters::{RouterParameters, Switching};
+use crate::parameters::RouterParameters;
 use crate::rng::{Rng, Trials};
 use crate::routing::{Algorithm, Choice, Request, Routing};
 use crate::traffic::Destinations;
@@ -128,8 +128,7 @@ impl PacketEngine {
     /// A network without traffic in it; every node then offers `load` flits a cycle (Bernoulli packets).
     ///
     /// # Errors
-    /// If the parameters contradict each other, switching is not virtual cut-through, or the routing is
-    /// [`Algorithm::MinimalBookSim`].
+    /// If the parameters contradict each other, switching is wormhole, or the routing is [`Algorithm::MinimalBookSim`].
     pub fn new(
         network: Network,
         routing: Routing,
@@ -422,9 +421,9 @@ fn check(
     parameters: &RouterParameters,
 ) -> Result<(), SimulationError> {
     parameters.check()?;
-    if parameters.switching != Switching::CutThrough {
+    if !parameters.switching.keeps_together() {
         return SimulationError::parameter(
-            "the packet engine simulates virtual cut-through; choose the flit engine for wormhole switching",
+            "the packet engine keeps packets together; choose the flit engine for wormhole switching",
         );
     }
     if parameters.traversal_delay != 1 || parameters.routing_delay != 0 {

@@ -11,6 +11,25 @@ pub enum Switching {
     /// Virtual cut-through: a packet starts only if the next buffer has room for all of it, and holds the output from its
     /// head to its tail.
     CutThrough,
+    /// As most Ethernet switches do it: as cut-through, but a packet asks for an output once its tail is in the buffer.
+    StoreAndForward,
+}
+
+impl Switching {
+    /// Whether a packet holds its output from its head to its tail, and starts only into room for all of it.
+    #[must_use]
+    pub const fn keeps_together(self) -> bool {
+        !matches!(self, Self::Wormhole)
+    }
+
+    /// Flits of a packet of so many that have come before a router looks at it.
+    #[must_use]
+    pub fn seen_from(self, flits: u64) -> u64 {
+        match self {
+            Self::StoreAndForward => flits,
+            Self::Wormhole | Self::CutThrough => 1,
+        }
+    }
 }
 
 /// An input-queued router with virtual channels and credits, and the nodes around it.
@@ -92,11 +111,9 @@ impl RouterParameters {
                 return SimulationError::parameter(format!("{name} is at least 1"));
             }
         }
-        if self.switching == Switching::CutThrough
-            && self.packet_flits > u32::from(self.buffer_flits)
-        {
+        if self.switching.keeps_together() && self.packet_flits > u32::from(self.buffer_flits) {
             return SimulationError::parameter(format!(
-                "virtual cut-through needs buffers for a whole packet: {} flits do not fit into {}",
+                "cut-through and store-and-forward need buffers for a whole packet: {} flits do not fit into {}",
                 self.packet_flits, self.buffer_flits
             ));
         }

@@ -9,14 +9,18 @@ use crate::routing::{Header, Routing};
 pub const INTERFACE_CYCLES: u64 = 3;
 
 /// Latency of a packet over `routers` routers and channels with latencies that add up to `channels` cycles, from its
-/// creation to its tail's arrival: T₀ = 3 + R·t_r + Σ L + (P - 1). A link that is slower than a flit a cycle adds to that.
+/// creation to its tail's arrival: T₀ = 3 + R·t_r + Σ L + (P - 1). A router that stores packets first adds P - 1 to t_r. A
+/// link that is slower than a flit a cycle adds to that.
 #[must_use]
 pub fn latency(parameters: &RouterParameters, routers: u64, channels: u64) -> u64 {
-    INTERFACE_CYCLES
-        + routers * parameters.router_cycles()
-        + channels
-        + u64::from(parameters.packet_flits)
+    INTERFACE_CYCLES + routers * each(parameters) + channels + u64::from(parameters.packet_flits)
         - 1
+}
+
+/// Cycles of a router, from when a packet's head has come to when it leaves.
+fn each(parameters: &RouterParameters) -> u64 {
+    let flits = u64::from(parameters.packet_flits);
+    parameters.router_cycles() + parameters.switching.seen_from(flits) - 1
 }
 
 /// The least and the mean latency of one packet alone over all ways that the routing may choose, each choice among
@@ -43,7 +47,7 @@ pub fn mean_between(
     let (routers, channels) = walk(network, routing, port, &routing.header(source, dest));
     Ok(
         (INTERFACE_CYCLES + u64::from(parameters.packet_flits) - 1) as f64
-            + routers * parameters.router_cycles() as f64
+            + routers * each(parameters) as f64
             + channels,
     )
 }

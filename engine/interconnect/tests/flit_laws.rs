@@ -28,19 +28,27 @@ fn engine(
     )
 }
 
+fn switching() -> impl Strategy<Value = Switching> {
+    prop_oneof![
+        Just(Switching::Wormhole),
+        Just(Switching::CutThrough),
+        Just(Switching::StoreAndForward)
+    ]
+}
+
 fn parameters() -> impl Strategy<Value = RouterParameters> {
     (
         (1..5u8, 1..9u16, 1..4u8, 1..3u8, 0..4u8, 0..4u8),
-        (1..9u32, any::<bool>(), 0..20u32, any::<bool>()),
+        (1..9u32, switching(), 0..20u32, any::<bool>()),
     )
         .prop_map(
             |(
                 (vcs, buffer, speedup, traversal, credit, routing),
-                (flits, cut, window, pipelined),
+                (flits, switching, window, pipelined),
             )| {
                 RouterParameters {
                     vcs,
-                    buffer_flits: if cut {
+                    buffer_flits: if switching.keeps_together() {
                         buffer.max(flits as u16)
                     } else {
                         buffer
@@ -51,11 +59,7 @@ fn parameters() -> impl Strategy<Value = RouterParameters> {
                     pipelined,
                     credit_delay: credit,
                     packet_flits: flits,
-                    switching: if cut {
-                        Switching::CutThrough
-                    } else {
-                        Switching::Wormhole
-                    },
+                    switching,
                     threshold: 2,
                     history_window: window,
                 }

@@ -17,6 +17,13 @@ fn cut_through() -> RouterParameters {
     }
 }
 
+fn stored() -> RouterParameters {
+    RouterParameters {
+        switching: Switching::StoreAndForward,
+        ..RouterParameters::default()
+    }
+}
+
 fn destinations(network: &Network, pattern: &Pattern) -> Destinations {
     Destinations::new(pattern, network.nodes(), &mut Rng::new(1)).unwrap()
 }
@@ -32,14 +39,16 @@ proptest! {
         load in 0.0..1.0f64,
         seed in any::<u64>(),
         sleeps in any::<bool>(),
+        stores in any::<bool>(),
     ) {
+        let base = if stores { stored() } else { cut_through() };
         let parameters = RouterParameters {
             vcs,
             packet_flits: flits,
             buffer_flits: flits as u16 + more,
             speedup,
             history_window: window,
-            ..cut_through()
+            ..base
         };
         let mut engine = packet_engine(&network, Algorithm::UpDown, parameters, load, seed).unwrap();
         if sleeps {
@@ -80,12 +89,14 @@ fn latency_without_other_traffic_is_the_closed_form() {
             continue; // for the flit engine
         }
         let network = network.with_link_latency(4).unwrap();
-        for (speedup, packet_flits) in [(1, 1), (2, 1), (3, 1), (2, 5), (1, 8)] {
+        let packets = [(1, 1), (2, 1), (3, 1), (2, 5), (1, 8)];
+        let every = [cut_through(), stored()].map(|base| packets.map(|own| (base, own)));
+        for (base, (speedup, packet_flits)) in every.into_iter().flatten() {
             let parameters = RouterParameters {
                 vcs,
                 speedup,
                 packet_flits,
-                ..cut_through()
+                ..base
             };
             let mut engine = packet_engine(&network, algorithm, parameters, 0.0, 9).unwrap();
             engine.measure(true);
@@ -147,6 +158,10 @@ fn both_engines_agree() {
         packet_flits: 8,
         ..cut_through()
     };
+    let long_stored = RouterParameters {
+        switching: Switching::StoreAndForward,
+        ..long
+    };
     let small = |network: Network| network.with_link_latency(3).unwrap();
     for (name, network, algorithm, parameters, loads, within) in [
         (
@@ -174,10 +189,26 @@ fn both_engines_agree() {
             0.02,
         ),
         (
+            "torus, stored first",
+            torus(&[4, 4], true),
+            Algorithm::DimensionOrder,
+            long_stored,
+            [0.2, 0.5],
+            0.02,
+        ),
+        (
             "tree",
             Tree::k_ary(4, 2).build().unwrap(),
             Algorithm::TreeRandom,
             long,
+            [0.2, 0.5],
+            0.02,
+        ),
+        (
+            "tree, stored first",
+            Tree::k_ary(4, 2).build().unwrap(),
+            Algorithm::TreeRandom,
+            long_stored,
             [0.2, 0.5],
             0.02,
         ),

@@ -1,4 +1,4 @@
-//! The packet engine beside the flit engine with cut-through where buffers are full: at saturation, with everybody's packets
+//! The packet engine beside the flit engine, both with packets kept together, where buffers are full: at saturation, with everybody's packets
 //! for a few nodes, in bursts, and when what is left drains away. Small networks; `evaluation/accuracy/packet_engine.py` has
 //! large ones.
 
@@ -118,6 +118,10 @@ fn cases() -> Vec<Case> {
         vcs,
         ..RouterParameters::default()
     };
+    let stored = RouterParameters {
+        switching: Switching::StoreAndForward,
+        ..cut_through(4, 4)
+    };
     let far = |network: Network| network.with_link_latency(3).unwrap();
     vec![
         Case {
@@ -151,6 +155,18 @@ fn cases() -> Vec<Case> {
             parameters: cut_through(4, 4),
         },
         Case {
+            name: "torus, 4 flits stored first",
+            network: far(torus(&[4, 4], true)),
+            algorithm: Algorithm::DimensionOrder,
+            parameters: stored,
+        },
+        Case {
+            name: "tree, 4 flits stored first",
+            network: far(Tree::k_ary(4, 2).build().unwrap()),
+            algorithm: Algorithm::TreeByDestination,
+            parameters: stored,
+        },
+        Case {
             name: "tree, 4 flits",
             network: far(Tree::k_ary(4, 2).build().unwrap()),
             algorithm: Algorithm::TreeByDestination,
@@ -171,10 +187,18 @@ struct Pair {
     flit: f64,
     packet: f64,
     within: f64,
+    /// Cycles.
+    rounding: f64,
 }
 
-/// A percentile is a whole number of cycles, or of two or more.
-const ROUNDING: f64 = 2.0;
+/// Percentiles are whole numbers of cycles, or of two or more; where packets are stored first, all that follows a burst keeps
+/// in step with their length.
+fn rounding(parameters: &RouterParameters) -> f64 {
+    match parameters.switching {
+        Switching::StoreAndForward => f64::from(parameters.packet_flits).max(2.0),
+        Switching::Wormhole | Switching::CutThrough => 2.0,
+    }
+}
 
 /// All pairs agree; else those that do not are named.
 fn agree(pairs: &[Pair]) {
@@ -184,6 +208,7 @@ fn agree(pairs: &[Pair]) {
         flit,
         packet,
         within,
+        rounding,
     } in pairs
     {
         let off = packet / flit - 1.0;
@@ -192,7 +217,7 @@ fn agree(pairs: &[Pair]) {
             100.0 * off
         );
         println!("{line}");
-        let rounded = what.ends_with("p99") && (packet - flit).abs() <= ROUNDING;
+        let rounded = what.ends_with("p99") && (packet - flit).abs() <= *rounding;
         if off.is_nan() || off.abs() > *within && !rounded {
             wrong.push(line);
         }
@@ -252,6 +277,7 @@ fn pairs_of<const N: usize>(
         flit,
         packet,
         within,
+        rounding: rounding(&case.parameters),
     })
     .collect()
 }

@@ -76,7 +76,7 @@ impl NetworkSimulation {
         stages: Option<Slac>,
     ) -> PyResult<Self> {
         let network = network(topology)?;
-        let parameters = RouterParameters::from(parameters);
+        let parameters = RouterParameters::try_from(parameters)?;
         let policy = LinkPolicy::try_from(link)?;
         let routing = Algorithm::named(routing)
             .and_then(|algorithm| Routing::new(&network, algorithm, parameters.vcs))
@@ -322,7 +322,7 @@ pub fn zero_load_cycles(
     parameters: Parameters,
 ) -> PyResult<f64> {
     let network = network(topology)?;
-    let parameters = RouterParameters::from(parameters);
+    let parameters = RouterParameters::try_from(parameters)?;
     let routing = Algorithm::named(routing)
         .and_then(|algorithm| Routing::new(&network, algorithm, parameters.vcs))
         .map_err(refused)?;

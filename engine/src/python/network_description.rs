@@ -169,14 +169,26 @@ pub struct Parameters {
     pipelined: bool,
     credit_delay: u8,
     packet_flits: u32,
-    cut_through: bool,
+    switching: String,
     threshold: u32,
     history_window: u32,
 }
 
-impl From<Parameters> for RouterParameters {
-    fn from(own: Parameters) -> Self {
-        Self {
+impl TryFrom<Parameters> for RouterParameters {
+    type Error = PyErr;
+
+    fn try_from(own: Parameters) -> PyResult<Self> {
+        let switching = match own.switching.as_str() {
+            "wormhole" => Switching::Wormhole,
+            "cut_through" => Switching::CutThrough,
+            "store_and_forward" => Switching::StoreAndForward,
+            other => {
+                return Err(SimulationError::new_err(format!(
+                    "router: the switching {other:?} is unknown; known are wormhole, cut_through, store_and_forward"
+                )));
+            }
+        };
+        Ok(Self {
             vcs: own.vcs,
             buffer_flits: own.buffer_flits,
             speedup: own.speedup,
@@ -185,14 +197,10 @@ impl From<Parameters> for RouterParameters {
             pipelined: own.pipelined,
             credit_delay: own.credit_delay,
             packet_flits: own.packet_flits,
-            switching: if own.cut_through {
-                Switching::CutThrough
-            } else {
-                Switching::Wormhole
-            },
+            switching,
             threshold: own.threshold,
             history_window: own.history_window,
-        }
+        })
     }
 }
 

@@ -99,7 +99,7 @@ impl NetworkForm<'_> {
     fn transport(self, seed: u64) -> PyResult<(Transport, u32)> {
         let network = network(&self.topology)?;
         let nodes = network.nodes();
-        let parameters = RouterParameters::from(self.parameters);
+        let parameters = RouterParameters::try_from(self.parameters)?;
         let policies = LinkPolicies {
             routers: LinkPolicy::try_from(self.link)?,
             nodes: LinkPolicy::try_from(self.node_link)?,

@@ -40,7 +40,7 @@ def test_points_are_printed_and_kept(file: Path, capsys: pytest.CaptureFixture[s
     assert all(one["ratio"] == {"value": 1.0, "low": 1.0, "high": 1.0} for one in found["power"])
     assert Path("simulations/ring/points.parquet").is_file()
     assert "4 nodes, 4 routers, 4 links, diameter 2; flit engine" in " ".join(err.split())
-    assert "(the packet engine is not for it: switching is not cut_through)" in " ".join(err.split())
+    assert "(the packet engine is not for it: switching is wormhole)" in " ".join(err.split())
     assert "No packets can wait for each other in a circle." in err
     assert "[2 of 2]" in err
     # Again: nothing is simulated, and the table is printed.

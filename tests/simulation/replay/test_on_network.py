@@ -6,6 +6,7 @@ import pytest
 
 from eee_testbed.lab.errors import LabError
 from eee_testbed.simulation.description import Links
+from eee_testbed.simulation.description_file import read_description
 from eee_testbed.simulation.replay.jobs import Job
 from eee_testbed.simulation.replay.on_network import (
     network_for,
@@ -36,7 +37,7 @@ def test_a_file_without_programs_gets_them_at_the_rate_of_the_run(tmp_path: Path
     assert rate_mbps(found) == pytest.approx(1000.0)
     assert size_of(found) == (4, 8, 6)
     assert node_links_follow(found)
-    with pytest.raises(LabError, match="cut-through"):
+    with pytest.raises(LabError, match="switching: cut_through}, or store_and_forward"):
         network_for(_file(tmp_path, "loads: [0.1]\n"), 1000.0, recorded_job(Path("x.replay"), 1))
 
 
@@ -58,6 +59,29 @@ def test_programs_run_on_a_labs_own_network() -> None:
         assert size_of(found)[0] == switches
         assert 900 < rate_mbps(found) < 1000  # payload
         assert replay(found, 1, sleeping=False).messages > 0
+
+
+def _ping(tmp_path: Path, byte: int, switching: str) -> float:
+    """Cycles of a message over three switches in a line, alone."""
+    text = (
+        "name: line\nnetwork: {kind: graph, routers: 3, nodes: [0, 2], links: [[0, 1], [1, 2]], link_latency: 3}\n"
+        f"routing: shortest\nrouter: {{vcs: 1, buffer_flits: 64, packet_flits: 8, switching: {switching}}}\n"
+        "programs: {cycle_ns: 10, flit_byte: 8, jobs: [{program: {kind: alltoall, ranks: 2, "
+        f"array_byte: {2 * byte}, iterations: 1, grain_ns: 0}}}}]}}\n"
+    )
+    path = tmp_path / "line.yaml"
+    path.write_text(text, encoding="utf-8")
+    return replay(read_description(path), 1, sleeping=False).run_time_s / 10e-9
+
+
+@pytest.mark.parametrize(("byte", "flits"), [(8, 1), (40, 5), (64, 8)])
+def test_each_switch_waits_for_the_rest_of_a_frame_of_its_own_length(tmp_path: Path, byte: int, flits: int) -> None:
+    through, stored = (_ping(tmp_path, byte, switching) for switching in ("cut_through", "store_and_forward"))
+    assert stored - through == pytest.approx(3 * (flits - 1), abs=1e-6)
+
+
+def test_a_lab_stores_frames() -> None:
+    assert network_for("lab:miwa", 1000.0, Job.model_validate(stencil(2))).router.switching == "store_and_forward"
 
 
 @pytest.mark.parametrize(

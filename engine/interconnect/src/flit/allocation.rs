@@ -2,7 +2,7 @@
 
 use super::state::{FREE, Inputs, Numbering, Outputs};
 use crate::network::{Network, PortId, RouterId};
-use crate::parameters::{RouterParameters, Switching};
+use crate::parameters::RouterParameters;
 use crate::routing::Request;
 
 /// The best claim so far on an input or output: the one with the lowest key.
@@ -154,10 +154,10 @@ impl Allocator {
             self.numbering.number(first, 0),
             degree * self.numbering.width(),
         );
-        let cut_through = parameters.switching == Switching::CutThrough;
+        let together = parameters.switching.keeps_together();
         let is_open = |output: u32| {
             outputs.owner[output as usize] == FREE
-                && (!cut_through
+                && (!together
                     || u32::from(outputs.room(output as usize)) >= parameters.packet_flits)
         };
         for &input in waiting {

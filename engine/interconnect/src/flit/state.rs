@@ -233,7 +233,7 @@ pub(super) struct Outputs {
     /// The input VC whose packet holds it.
     pub(super) owner: Vec<u32>,
     free: Vec<u16>,
-    /// The input VC whose packet holds the output (virtual cut-through).
+    /// The input VC whose packet holds the output, where packets are kept together.
     pub(super) held: Vec<u32>,
     /// Flits whose credits have not come back, by port.
     pub(super) used: Vec<u32>,
@@ -313,12 +313,12 @@ impl Outputs {
         (port, self.numbering.vc(output as u32))
     }
 
-    /// After a flit: the tail frees the VC; in cut-through the others keep the output.
+    /// After a flit: the tail frees the VC; where packets are kept together the others keep the output.
     pub(super) fn hold(&mut self, output: usize, input: u32, tail: bool, switching: Switching) {
         if tail {
             self.owner[output] = FREE;
         }
-        if switching == Switching::CutThrough {
+        if switching.keeps_together() {
             let port = self.numbering.port(output as u32);
             self.held[port as usize] = if tail { FREE } else { input };
         }

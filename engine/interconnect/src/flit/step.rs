@@ -31,7 +31,7 @@ impl FlitEngine {
             if let Some(slac) = &mut self.slac {
                 slac.came(router, port);
             }
-            if self.inputs.push(input as usize, flit) {
+            if self.inputs.push(input as usize, flit) || self.completes(input as usize) {
                 self.front(router, input as usize);
             }
         }
@@ -110,13 +110,32 @@ impl FlitEngine {
         }
     }
 
-    /// A flit has come to the front of an input VC.
+    /// Flits of a packet that have come before it asks for anything.
+    fn seen_from(&self, input: usize) -> usize {
+        if self.is_control(input) {
+            return 1;
+        }
+        let flits = self.parameters.packet_flits.into();
+        self.parameters.switching.seen_from(flits) as usize
+    }
+
+    /// Whether the flit that has come is the last that the packet in front waits for.
+    fn completes(&self, input: usize) -> bool {
+        let is_head = |flit: Flit| flit.sequence == 0;
+        self.inputs.length(input) == self.seen_from(input)
+            && self.inputs.first(input).is_some_and(is_head)
+    }
+
+    /// A flit has come to the front of an input VC, or the last one that the packet in front waits for.
     fn front(&mut self, router: RouterId, input: usize) {
         let Some(flit) = self.inputs.first(input) else {
             return;
         };
         if flit.sequence > 0 {
             self.routers[router as usize].switching.push(input as u32);
+            return;
+        }
+        if self.inputs.length(input) < self.seen_from(input) {
             return;
         }
         if self.parameters.routing_delay > 0 {

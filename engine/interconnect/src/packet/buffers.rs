@@ -18,7 +18,8 @@ impl PacketEngine {
         }
         match self.go_on(from, packet, way, (self.now, step)) {
             Ok(tail) => {
-                let flits = u64::from(packet.flits);
+                // The next head comes behind this tail, and the next tail may be a head.
+                let flits = u64::from(packet.flits) + 1 - self.seen_from(packet);
                 let soonest = step + flits * u64::from(self.parameters.speedup);
                 self.queues.leaves(buffer, tail + 2, soonest);
             }

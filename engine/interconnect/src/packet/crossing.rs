@@ -54,9 +54,14 @@ impl PacketEngine {
             tag: packet.tag & MEASURED | vc,
             ..*packet
         };
-        let at = start + 1 + u64::from(latency);
+        let at = start + self.seen_from(packet) + u64::from(latency);
         self.agenda.put_packet(self.now, at, port, next);
         tail
+    }
+
+    /// Cycles from when a packet's head leaves over a link without latency to when a router at its other end looks at it.
+    pub(super) fn seen_from(&self, packet: &Packet) -> u64 {
+        self.parameters.switching.seen_from(packet.flits.into())
     }
 
     /// Through the switch from an input buffer to an output, whose link may sleep; whether that is between routers. The
@@ -74,8 +79,10 @@ impl PacketEngine {
         let flits = u64::from(packet.flits);
         let Output { free, next, .. } = self.outputs[port as usize];
         let step = next.max(step);
-        // Flits come in one a cycle, and each goes through at the first step that it can.
-        let last = (step + flits - 1).max((arrived + flits - 1) * steps);
+        // Flits come in one a cycle, and each goes through at the first step that it can. `arrived` is when as many had come
+        // as the router waits for.
+        let missing = flits - self.parameters.switching.seen_from(flits);
+        let last = (step + flits - 1).max((arrived + missing) * steps);
         let (start, woke) = self.awake_from(port, divided(step + 1, steps).max(free), between);
         let output = &mut self.outputs[port as usize];
         output.next = last + 1;

@@ -155,7 +155,7 @@ impl PacketEngine {
             tag: packet.tag & MEASURED | vc,
             ..packet
         };
-        let at = start + 1 + u64::from(latency);
+        let at = start + self.seen_from(&moving) + u64::from(latency);
         self.agenda.put_packet(self.now, at, output, moving);
     }
 }
