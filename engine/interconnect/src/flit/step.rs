@@ -4,6 +4,7 @@ use super::state::FREE;
 use super::{Flit, FlitEngine, Queued};
 use crate::link::Ready;
 use crate::network::{Peer, Port, PortId, RouterId};
+use crate::parameters::Switching;
 use crate::routing::Request;
 use crate::tcep::LinkState;
 
@@ -119,8 +120,11 @@ impl FlitEngine {
         self.parameters.switching.seen_from(flits) as usize
     }
 
-    /// Whether the flit that has come is the last that the packet in front waits for.
+    /// Whether a flit that has come behind others is the last that the packet in front waits for.
     fn completes(&self, input: usize) -> bool {
+        if self.parameters.switching != Switching::StoreAndForward {
+            return false;
+        }
         let is_head = |flit: Flit| flit.sequence == 0;
         self.inputs.length(input) == self.seen_from(input)
             && self.inputs.first(input).is_some_and(is_head)
