@@ -10,9 +10,10 @@ counts no LPI and its meter is slower than a short program. The calls are replay
 
 * Run time: live with EEE, and live without plus what EEE adds to the replay of the calls recorded without.
 * Shares of LPI and joules of the switch: of the run with EEE, from the end of the first collective call to the last
-  call, and of the replay of its own calls. Before that, hosts end MPI_Init one after another and connect to each
-  other, which no replay has. HPL has no collective call: its beginning ends before the first call on a communicator of
-  its own. Watts follow from the truth, as a calibration has them: base, ports, what remains in LPI.
+  call, and of the replay of its own calls, each by its own clock. Before that, hosts end MPI_Init one after another
+  and connect to each other, which no replay has. HPL has no collective call: its beginning ends before the first call
+  on a communicator of its own. Watts follow from the truth, as a calibration has them: base, ports, what remains in
+  LPI.
 
 Hosts in lab time acknowledge each segment, where hosts of today's kernels do each second one: in the replay, too.
 
@@ -56,7 +57,7 @@ from evaluation import quiet, recording
 from evaluation.accuracy.alltoall_engine import MIWA as POLICY
 from evaluation.accuracy.live_states import joule_between, shares_between, totals_at
 from evaluation.accuracy.loop_lab import FAMILY, Live, measured, prepare
-from evaluation.accuracy.loop_parts import fitted_cost, timed, timed_s, until_all_had_begun, wanted_s
+from evaluation.accuracy.loop_parts import all_had_begun_ns, fitted_cost, timed, timed_s, until_all_had_begun, wanted_s
 from evaluation.accuracy.loop_programs import PROGRAMS, RANKS
 from evaluation.accuracy.miwa_live import require_root
 from evaluation.records import Figure
@@ -156,10 +157,14 @@ def _exact(value: float) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A trial's calls. `begun_ns`: when the first rank began, in UTC of the lab; ranks that began later compute."""
+    """A trial's calls, with times in UTC of the lab: when the first rank began, and when all had begun.
+
+    Ranks that began later compute until then.
+    """
 
     program: Program
     begun_ns: int
+    all_begun_ns: int
     took_ns: int
 
 
@@ -168,7 +173,8 @@ def recorded(trial: Trial) -> Recorded:
     files = files_of([trial.folder])
     begun = [one.head.begun_ns for one in rank_files(files)]
     program = import_trace(files, RECORDED, Options(trial.program))
-    return Recorded(begun_apart(program, begun), min(begun), program.recorded_ns or 0)
+    all_begun_ns = all_had_begun_ns(rank_files(files))
+    return Recorded(begun_apart(program, begun), min(begun), all_begun_ns, program.recorded_ns or 0)
 
 
 def begun_apart(program: Program, begun_ns: Sequence[int]) -> Program:
@@ -251,8 +257,8 @@ def low_of(
 ) -> Low:
     """Shares and joules of what was recorded, but for its beginning, live and replayed."""
     begun_s, took_s = begin[1].run_time_s, own[1].run_time_s
-    begun_ns = with_eee.begun_ns - live.utc_ahead_ns
-    from_ns, to_ns = begun_ns + round(begun_s * 1e9), begun_ns + with_eee.took_ns
+    from_ns = with_eee.all_begun_ns - live.utc_ahead_ns
+    to_ns = with_eee.begun_ns - live.utc_ahead_ns + with_eee.took_ns
     before, after = (totals_at(live.answers, at) for at in (from_ns, to_ns))
     truth = load_truth(live.lab / "twin" / "truth.yaml").switches.families[FAMILY].power
     ports = dict.fromkeys(live.switch_ends, truth.port)

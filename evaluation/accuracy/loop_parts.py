@@ -9,9 +9,12 @@ from typing import Final
 
 import polars as pl
 
+from eee_testbed.benchmarks.recorder.function import Group
+from eee_testbed.benchmarks.recorder.table import BY_NUMBER
 from eee_testbed.lab.errors import LabError
 from eee_testbed.simulation.replay.calls import COLLECTIVES, Call
 from eee_testbed.simulation.replay.program import Program
+from eee_testbed.simulation.replay.readers.recorder_file import RankFile
 
 _MOST_HOST_NS: Final = 400_000.0
 _FITTED_NS: Final = 100.0
@@ -33,6 +36,29 @@ def until_all_had_begun(program: Program) -> Program:
     if not _least(program, ~_WORLD):
         raise LabError(f"{program.name} has ranks without a collective call: none says when all have begun.")
     return _only(program, _made(~_WORLD) == 0)
+
+
+def all_had_begun_ns(files: Sequence[RankFile]) -> int:
+    """When the last rank ended that beginning live, by the host's clock in UTC; LabError if a rank never did.
+
+    HPL's ends there with the call that makes its first communicator, which takes no time in a replay.
+    """
+    return max(_had_begun_ns(file) for file in files)
+
+
+def _had_begun_ns(file: RankFile) -> int:
+    now_ns, made_ns = file.head.begun_ns, 0
+    for record in file.records():
+        now_ns += record.since_ns
+        function = BY_NUMBER.get(record.kind)
+        group = function.group if function is not None else None
+        if group is Group.COLLECTIVE:
+            return now_ns
+        if group is Group.COMMUNICATOR:
+            made_ns = made_ns or now_ns
+    if not made_ns:
+        raise LabError(f"{file.path} has neither a collective call nor a new communicator: none says when all began.")
+    return made_ns
 
 
 def timed(program: Program) -> tuple[Program, ...]:

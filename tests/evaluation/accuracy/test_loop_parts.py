@@ -1,21 +1,24 @@
 """What of a recorded program is its beginning, and what a live run times."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from eee_testbed.benchmarks.recorder.table import FILE
 from eee_testbed.lab.errors import LabError
 from eee_testbed.simulation.replay.calls import Call
 from eee_testbed.simulation.replay.jobs import Job, load_program
 from eee_testbed.simulation.replay.program import Program
 from eee_testbed.simulation.replay.readers.reading import Options
+from eee_testbed.simulation.replay.readers.recorder import files_of, rank_files
 from eee_testbed.simulation.replay.readers.table import import_trace
 from evaluation.accuracy.closed_loop import replayed_on
 from evaluation.accuracy.loop_lab import prepare
-from evaluation.accuracy.loop_parts import fitted_cost, timed, until_all_had_begun
+from evaluation.accuracy.loop_parts import all_had_begun_ns, fitted_cost, timed, until_all_had_begun
 from evaluation.accuracy.loop_programs import PROGRAMS
+from tests.support.recorded_bytes import file_of
 
 HALO = {"kind": "stencil", "procs": [4, 1], "steps": 3, "face_byte": 1000, "grain_ns": 3e6}
 
@@ -53,6 +56,20 @@ def test_without_a_collective_call_it_ends_before_another_communicator(tmp_path:
     assert calls(until_all_had_begun(other)) == []
     with pytest.raises(LabError, match="t has ranks without a collective call"):
         until_all_had_begun(program(tmp_path, "init", "compute 1", "finalize"))
+
+
+def begun_ns(folder: Path, *names: Sequence[str]) -> int:
+    """Of ranks that make these calls, 1,000 ns each behind two records of communicators; all begin at 5 ns."""
+    for rank, own in enumerate(names):
+        (folder / f"{FILE}.{rank}").write_bytes(file_of(rank, len(names), [(name, 0) for name in own]))
+    return all_had_begun_ns(rank_files(files_of([folder])))
+
+
+def test_live_the_beginning_ends_with_the_last_first_collective_call(tmp_path: Path) -> None:
+    assert begun_ns(tmp_path, ("Comm_dup", "Send", "Barrier", "Barrier"), ("Barrier", "Bcast")) == 5_005
+    assert begun_ns(tmp_path, ("Comm_split", "Send"), ("Send", "Comm_split", "Comm_split")) == 4_005
+    with pytest.raises(LabError, match=r"rank\.1 has neither"):
+        begun_ns(tmp_path, ("Barrier",), ("Send",))
 
 
 def test_what_is_timed_lies_between_the_first_barrier_and_the_last_collective_call(tmp_path: Path) -> None:
