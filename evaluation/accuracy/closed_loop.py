@@ -171,10 +171,10 @@ class Recorded:
 def recorded(trial: Trial) -> Recorded:
     """Of a trial's trace."""
     files = files_of([trial.folder])
-    begun = [one.head.begun_ns for one in rank_files(files)]
+    ranked = rank_files(files)
+    begun = [one.head.begun_ns for one in ranked]
     program = import_trace(files, RECORDED, Options(trial.program))
-    all_begun_ns = all_had_begun_ns(rank_files(files))
-    return Recorded(begun_apart(program, begun), min(begun), all_begun_ns, program.recorded_ns or 0)
+    return Recorded(begun_apart(program, begun), min(begun), all_had_begun_ns(ranked), program.recorded_ns or 0)
 
 
 def begun_apart(program: Program, begun_ns: Sequence[int]) -> Program:

@@ -53,11 +53,6 @@ def network_for(name: str, mbps: float, job: Job) -> Description:
         job_of_program = first.model_copy(update={"program": job.program})
         programs = described.programs.model_copy(update={"jobs": [job_of_program, *others]})
         return described.model_copy(update={"programs": programs})
-    if described.router.switching == "wormhole":
-        raise LabError(
-            f"{name}: programs run on switches that keep packets together: write router: {{switching: cut_through}}, "
-            "or store_and_forward as most Ethernet switches do."
-        )
     flit_byte = max(described.energy.flit_bits // 8, 1)
     rate = described.calibration.mbps if described.calibration is not None else mbps
     plain = described.model_dump(exclude_unset=True, exclude={"loads", "curve", "traffic", "precision", "calibration"})

@@ -1,8 +1,9 @@
-//! The packet engine: virtual cut-through, or store and forward, by arithmetic. A packet costs one event a hop, and a credit.
+//! The packet engine: virtual cut-through, or store-and-forward, by arithmetic. A packet costs an event a hop and a credit.
 //!
 //! ```text
-//! head (or tail, if stored first) arrives at u ─ route, virtual channel with room for the packet ─ switch from step s·u + 1 on ─ link when free ─> next
+//! head arrives at u ─ route, virtual channel with room for the packet ─ switch from step s·u + 1 on ─ link when free ─> next
 //! ```
+//! If routers store packets first, u is when the tail arrives.
 //!
 //! It computes what the flit engine does with the same [`Switching`], as long as an output's queue is what packets wait
 //! for: an output, to a router or to a node, takes one packet after the other, in the order of their grants; its switch works
